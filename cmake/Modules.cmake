@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# driftless_module(NAME): the library of driftless/NAME, linked to what cmake/layers.txt allows it.
+# driftless_tests(NAME): the test program of tests/NAME.
+
+set(DRIFTLESS_LAYERS_FILE ${CMAKE_CURRENT_LIST_DIR}/layers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DRIFTLESS_LAYERS_FILE})
+
+# Sets OUT to the modules that NAME may use.
+function(driftless_allowed_modules NAME OUT)
+  file(STRINGS ${DRIFTLESS_LAYERS_FILE} lines REGEX "^${NAME}:")
+  if(NOT lines)
+    message(FATAL_ERROR "cmake/layers.txt has no line for module '${NAME}'")
+  endif()
+  string(REGEX REPLACE "^${NAME}: *" "" allowed "${lines}")
+  string(REPLACE " " ";" allowed "${allowed}")
+  set(${OUT} ${allowed} PARENT_SCOPE)
+endfunction()
+
+function(driftless_module NAME)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/driftless/${NAME}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/isa/")
+  add_library(driftless_${NAME} STATIC ${sources})
+  driftless_allowed_modules(${NAME} allowed)
+  list(TRANSFORM allowed PREPEND driftless_)
+  target_link_libraries(driftless_${NAME} PUBLIC driftless_options ${allowed})
+endfunction()
+
+function(driftless_tests NAME)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${NAME}/*_test.cc)
+  add_executable(${NAME}_tests ${sources})
+  target_link_libraries(${NAME}_tests PRIVATE driftless_${NAME} GTest::gtest_main)
+  target_compile_options(${NAME}_tests PRIVATE -Wno-error=maybe-uninitialized)
+  gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." DISCOVERY_TIMEOUT 60)
+endfunction()
