@@ -4,16 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driftless/formats/e8m0fnu.h"
-#include "driftless/formats/float_bits.h"
 #include "driftless/formats/minifloat.h"
 
 namespace driftless::formats {
 namespace {
-
-int limit_exponent(const Element& element, int exponent) noexcept {
-  return std::clamp(exponent, E8m0fnu::kMinExponent, E8m0fnu::kMaxExponent - element.max_exponent);
-}
 
 float largest_magnitude(std::span<const float> block) noexcept {
   float largest = 0;
@@ -52,19 +46,18 @@ int least_error_exponent(const Element& element, std::span<const float> block, i
 
 }  // namespace
 
-int shared_exponent(const Element& element, ExponentRule rule,
-                    std::span<const float> block) noexcept {
+BlockScaling block_scaling(const Element& element, ExponentRule rule) noexcept {
+  return {element, rule, exponent_thresholds(rule, element)};
+}
+
+int shared_exponent(const BlockScaling& scaling, std::span<const float> block) noexcept {
   const float largest = largest_magnitude(block);
   if (largest == 0) return E8m0fnu::kMinExponent;
-  const auto [octave, fraction] = octave_of(largest);
-  const int floor_exponent = octave - element.max_exponent;
-  if (rule == ExponentRule::Mse) {
-    return least_error_exponent(element, block, floor_exponent, octave);
+  const int exponent = threshold_exponent(scaling, largest);
+  if (scaling.rule == ExponentRule::Mse) {
+    return least_error_exponent(scaling.element, block, exponent, octave_of(largest).exponent);
   }
-  const ExponentThresholds thresholds = exponent_thresholds(rule, element);
-  const int raised = fraction >= thresholds.raise_from ? 1 : 0;
-  const int lowered = fraction < thresholds.lower_below ? 1 : 0;
-  return limit_exponent(element, floor_exponent + raised - lowered);
+  return limit_exponent(scaling.element, exponent);
 }
 
 uint16_t encode_scaled(const Element& element, float value, int exponent) noexcept {

@@ -4,11 +4,14 @@
 // float per tensor. All values are finite float32; the callers check that.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
+#include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/element.h"
 #include "driftless/formats/exponent_rule.h"
+#include "driftless/formats/float_bits.h"
 
 namespace driftless::formats {
 
@@ -19,10 +22,31 @@ inline constexpr int64_t kMaxBlock = 256;
 /// block's largest magnitude. Sums of integers do not depend on their order.
 inline constexpr int kSquaredErrorBits = 21;
 
-/// The shared exponent S, limited to -127 ... 127 - element.max_exponent so that its scale has an
-/// e8m0 code and every decoded value is a finite float32. An all-zero block has S = -127 (code 0).
-int shared_exponent(const Element& element, ExponentRule rule,
-                    std::span<const float> block) noexcept;
+/// An element format with the rule that scales blocks of it, worked out once per tensor.
+struct BlockScaling {
+  Element element;
+  ExponentRule rule;
+  ExponentThresholds thresholds;
+};
+BlockScaling block_scaling(const Element& element, ExponentRule rule) noexcept;
+
+/// Limits an exponent to -127 ... 127 - max_exponent, so that its scale has an e8m0 code and every
+/// decoded value is a finite float32.
+constexpr int limit_exponent(const Element& element, int exponent) noexcept {
+  return std::clamp(exponent, E8m0fnu::kMinExponent, E8m0fnu::kMaxExponent - element.max_exponent);
+}
+
+/// The exponent before limiting that the thresholds give a block whose largest magnitude is absmax,
+/// above zero. For the mse rule this is the middle one of its candidates.
+constexpr int threshold_exponent(const BlockScaling& scaling, float absmax) noexcept {
+  const auto [octave, fraction] = octave_of(absmax);
+  const int raised = fraction >= scaling.thresholds.raise_from ? 1 : 0;
+  const int lowered = fraction < scaling.thresholds.lower_below ? 1 : 0;
+  return octave - scaling.element.max_exponent + raised - lowered;
+}
+
+/// The limited shared exponent S of a block. An all-zero block has S = -127 (scale code 0).
+int shared_exponent(const BlockScaling& scaling, std::span<const float> block) noexcept;
 
 /// The code of value / 2^exponent. The quotient is exact wherever it can round to a nonzero code.
 uint16_t encode_scaled(const Element& element, float value, int exponent) noexcept;

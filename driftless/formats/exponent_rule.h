@@ -41,7 +41,7 @@ struct ExponentThresholds {
   uint32_t lower_below;
 };
 
-/// Requires a rule other than Mse, whose candidates start from the thresholds of Floor.
+/// The thresholds of Mse are those of Floor, where its candidates start.
 ExponentThresholds exponent_thresholds(ExponentRule rule, const Element& element) noexcept;
 
 }  // namespace driftless::formats

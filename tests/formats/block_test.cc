@@ -20,7 +20,7 @@ namespace {
 using Block = std::vector<float>;
 
 Block quantized(const Element& element, ExponentRule rule, const Block& block) {
-  const int exponent = shared_exponent(element, rule, block);
+  const int exponent = shared_exponent(block_scaling(element, rule), block);
   Block out;
   for (const float x : block) {
     out.push_back(decode_scaled(element, encode_scaled(element, x, exponent), exponent));
@@ -69,7 +69,7 @@ class EveryBlockFormat : public ::testing::TestWithParam<std::string> {
 
 TEST_P(EveryBlockFormat, ErrorIsAtMostHalfAStepUnlessClipped) {
   for_each_case([&](ExponentRule rule, const Block& block) {
-    const int exponent = shared_exponent(element, rule, block);
+    const int exponent = shared_exponent(block_scaling(element, rule), block);
     const double scale = std::ldexp(1.0, exponent);
     const Block out = quantized(element, rule, block);
     for (size_t i = 0; i < block.size(); ++i) {
@@ -88,12 +88,12 @@ TEST_P(EveryBlockFormat, ErrorIsAtMostHalfAStepUnlessClipped) {
 
 TEST_P(EveryBlockFormat, ScalingByAPowerOfTwoShiftsTheExponentAlone) {
   for_each_case([&](ExponentRule rule, const Block& block) {
-    const int exponent = shared_exponent(element, rule, block);
+    const int exponent = shared_exponent(block_scaling(element, rule), block);
     if (std::abs(exponent) > 110) return;  // Near the limits the exponent saturates.
     for (const int shift : {-9, -1, 1, 8}) {
       Block shifted = block;
       for (float& x : shifted) x = std::ldexp(x, shift);
-      EXPECT_EQ(shared_exponent(element, rule, shifted), exponent + shift);
+      EXPECT_EQ(shared_exponent(block_scaling(element, rule), shifted), exponent + shift);
       for (size_t i = 0; i < block.size(); ++i) {
         EXPECT_EQ(encode_scaled(element, shifted[i], exponent + shift),
                   encode_scaled(element, block[i], exponent));
@@ -117,7 +117,8 @@ TEST_P(EveryBlockFormat, OrderWithinTheBlockDoesNotMatter) {
   for_each_case([&](ExponentRule rule, const Block& block) {
     Block shuffled = block;
     for (size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[rng.below(i)]);
-    EXPECT_EQ(shared_exponent(element, rule, shuffled), shared_exponent(element, rule, block));
+    EXPECT_EQ(shared_exponent(block_scaling(element, rule), shuffled),
+              shared_exponent(block_scaling(element, rule), block));
   });
 }
 
@@ -134,7 +135,8 @@ TEST_P(EveryBlockFormat, PaddingZerosDoNotMatter) {
   for_each_case([&](ExponentRule rule, const Block& block) {
     Block padded = block;
     padded.resize(64, 0.0f);
-    EXPECT_EQ(shared_exponent(element, rule, padded), shared_exponent(element, rule, block));
+    EXPECT_EQ(shared_exponent(block_scaling(element, rule), padded),
+              shared_exponent(block_scaling(element, rule), block));
   });
 }
 
@@ -167,7 +169,7 @@ TEST(Blocks, MidmaxMayClipItsOwnOutput) {
 TEST(Blocks, KnownMxInt8Bytes) {
   const Element& element = format_by_name("mxint8").element;
   const Block block = {1.0f, -0.5f, 1.99f, 0.0078125f};
-  const int exponent = shared_exponent(element, ExponentRule::Floor, block);
+  const int exponent = shared_exponent(block_scaling(element, ExponentRule::Floor), block);
   EXPECT_EQ(exponent, 0);
   EXPECT_EQ(encode_scaled(element, 1.0f, exponent), 64);
   EXPECT_EQ(encode_scaled(element, -0.5f, exponent), 256 - 32);
@@ -177,7 +179,9 @@ TEST(Blocks, KnownMxInt8Bytes) {
 
 TEST(Blocks, ZeroBlockHasTheLowestExponent) {
   for (const auto& [rule, name] : exponent_rules()) {
-    EXPECT_EQ(shared_exponent(format_by_name("mxint4").element, rule, Block(32, -0.0f)), -127);
+    EXPECT_EQ(
+        shared_exponent(block_scaling(format_by_name("mxint4").element, rule), Block(32, -0.0f)),
+        -127);
   }
 }
 

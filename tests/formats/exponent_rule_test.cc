@@ -83,7 +83,7 @@ TEST(ExponentRules, MatchTheirDefinitions) {
         const int defined = defined_exponent(rule, format.element, absmax);
         const int limited = std::clamp(defined, -127, 127 - format.element.max_exponent);
         const float block[] = {absmax / 4, -absmax};
-        EXPECT_EQ(shared_exponent(format.element, rule, block), limited)
+        EXPECT_EQ(shared_exponent(block_scaling(format.element, rule), block), limited)
             << format.name << " " << name << " " << absmax;
       }
     }
@@ -107,8 +107,9 @@ TEST(ExponentRules, LeastErrorPicksTheBestNeighbour) {
         }
         return sum;
       };
-      const int floor_exponent = shared_exponent(element, ExponentRule::Floor, block);
-      const int chosen = shared_exponent(element, ExponentRule::Mse, block);
+      const int floor_exponent =
+          shared_exponent(block_scaling(element, ExponentRule::Floor), block);
+      const int chosen = shared_exponent(block_scaling(element, ExponentRule::Mse), block);
       EXPECT_LE(std::abs(chosen - floor_exponent), 1);
       // Each of the 32 squares may be off by half a unit of the fixed-point sum, and by one
       // rounding of the float product, which is smaller than that again.
