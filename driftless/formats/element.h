@@ -24,7 +24,8 @@ enum class ZeroSign : uint8_t { Kept, Dropped };
 enum class CodeSign : uint8_t { Unsigned, TwosComplement };
 
 struct Element {
-  /// The code of a finite value: nearest, ties to the even code, saturating. Fills `bits` bits.
+  /// The code of a value that is not NaN: nearest, ties to the even code, saturating, infinities
+  /// too. Fills `bits` bits.
   uint16_t (*encode)(float value) noexcept;
   /// The value of a code. Bits above `bits` must be zero.
   float (*decode)(uint16_t code) noexcept;
