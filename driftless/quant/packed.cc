@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driftless/base/error.h"
+#include "driftless/quant/runs.h"
 
 namespace driftless::quant {
 namespace {
@@ -34,21 +35,6 @@ void for_each_stretch(const QuantSpec& spec, int64_t rows, int64_t cols, Visit v
   }
 }
 
-int64_t scale_count(const QuantSpec& spec, int64_t rows, int64_t cols) {
-  switch (spec.granularity) {
-    case Granularity::Unit:
-    case Granularity::Tensor:
-      return 1;
-    case Granularity::Channel:
-    case Granularity::Token:
-      return rows;
-    case Granularity::Group:
-    case Granularity::Block:
-      break;
-  }
-  return rows * groups_per_row(spec, cols);
-}
-
 void require_consistent(const PackedMatrix& packed) {
   const int64_t bytes = packed.rows * packed_row_bytes(packed.spec, packed.cols);
   DRIFTLESS_REQUIRE(static_cast<int64_t>(packed.bytes.size()) == bytes, ErrorCode::BadFile,
@@ -56,7 +42,7 @@ void require_consistent(const PackedMatrix& packed) {
                     bytes);
   const bool is_block = packed.spec.granularity == Granularity::Block;
   const size_t scales = is_block ? packed.scales.codes.size() : packed.scales.floats.size();
-  const int64_t expected = scale_count(packed.spec, packed.rows, packed.cols);
+  const int64_t expected = run_count(packed.spec, packed.rows, packed.cols);
   DRIFTLESS_REQUIRE(static_cast<int64_t>(scales) == expected, ErrorCode::BadFile,
                     "packed matrix: scales; got ", scales, ", expected ", expected);
 }

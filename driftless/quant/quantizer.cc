@@ -9,6 +9,7 @@
 #include "driftless/base/error.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/quant/runs.h"
 #include "driftless/quant/threshold.h"
 
 namespace driftless::quant {
@@ -32,34 +33,7 @@ void require_shape(Mat out, int64_t rows, int64_t cols) {
                     rows, " x ", cols);
 }
 
-/// Calls visit(index, first, length) for each run of the matrix, in storage order.
-template <class Visit>
-void for_each_run(const QuantSpec& spec, int64_t rows, int64_t cols, Visit visit) {
-  int64_t index = 0;
-  switch (spec.granularity) {
-    case Granularity::Unit:
-    case Granularity::Tensor:
-      visit(index, int64_t{0}, rows * cols);
-      return;
-    case Granularity::Channel:
-    case Granularity::Token:
-      for (; index < rows; ++index) visit(index, index * cols, cols);
-      return;
-    case Granularity::Group:
-    case Granularity::Block:
-      for (int64_t row = 0; row < rows; ++row) {
-        for (int64_t col = 0; col < cols; col += spec.group, ++index) {
-          visit(index, row * cols + col, std::min(spec.group, cols - col));
-        }
-      }
-  }
-}
-
 }  // namespace
-
-int64_t groups_per_row(const QuantSpec& spec, int64_t cols) {
-  return (cols + spec.group - 1) / spec.group;
-}
 
 Quantizer::Quantizer(const QuantSpec& spec) : Quantizer(spec, {}) {}
 
@@ -172,23 +146,25 @@ QuantizedMatrix Quantizer::quantize(ConstMat in) const {
   return out;
 }
 
+Scale run_scale(const QuantizedMatrix& matrix, int64_t index) {
+  const auto at = static_cast<size_t>(index);
+  const RunScales& scales = matrix.scales;
+  switch (matrix.spec.format->scaling) {
+    case Scaling::PowerOfTwo:
+      return {.scale = formats::E8m0fnu::decode(scales.codes[at])};
+    case Scaling::TwoLevel:
+      return {.scale = formats::two_level_scale(scales.codes[at], scales.tensor_scale)};
+    case Scaling::None:
+      break;
+  }
+  return scales.floats[at];
+}
+
 void dequantize(const QuantizedMatrix& in, Mat out) {
   require_shape(out, in.rows, in.cols);
   const Element& element = in.spec.format->element;
   for_each_run(in.spec, in.rows, in.cols, [&](int64_t index, int64_t first, int64_t length) {
-    const auto at = static_cast<size_t>(index);
-    Scale scale;
-    switch (in.spec.format->scaling) {
-      case Scaling::None:
-        scale = in.scales.floats[at];
-        break;
-      case Scaling::PowerOfTwo:
-        scale.scale = formats::E8m0fnu::decode(in.scales.codes[at]);
-        break;
-      case Scaling::TwoLevel:
-        scale.scale = formats::two_level_scale(in.scales.codes[at], in.scales.tensor_scale);
-        break;
-    }
+    const Scale scale = run_scale(in, index);
     for (int64_t i = first; i < first + length; ++i) {
       out.data[i] = decode(element, scale, in.codes[static_cast<size_t>(i)]);
     }

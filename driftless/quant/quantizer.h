@@ -31,9 +31,6 @@ struct QuantizedMatrix {
   std::vector<uint8_t> codes{};
 };
 
-/// How many runs a row of cols values is cut into, for Group and Block granularity.
-int64_t groups_per_row(const QuantSpec& spec, int64_t cols);
-
 class Quantizer {
  public:
   /// Throws InvalidArgument for a static spec: it needs scales.
@@ -78,6 +75,9 @@ class Quantizer {
   formats::BlockScaling block_scaling_{};
   const KernelSet* kernels_;
 };
+
+/// The scale of run number `index` as a float.
+Scale run_scale(const QuantizedMatrix& matrix, int64_t index);
 
 /// Throws InvalidArgument when `out` has another shape.
 void dequantize(const QuantizedMatrix& in, Mat out);
