@@ -14,7 +14,8 @@ namespace driftless::cli {
 namespace {
 
 constexpr int kUsageExit = 2;
-constexpr int kErrorExit = 10;
+
+int exit_code(ErrorCode code) { return 10 + static_cast<int>(code); }
 
 struct Verb {
   const char* name;
@@ -78,14 +79,18 @@ int run(int argc, char** argv) {
     return usage_error(app, error);
   } catch (const Error& error) {
     std::fprintf(stderr, "driftless: %s\n", error.what());
-    return kErrorExit + static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "driftless: internal error: %s\n", error.what());
-    return kErrorExit + static_cast<int>(ErrorCode::Internal);
+    return exit_code(error.code());
   }
 }
 
 }  // namespace
 }  // namespace driftless::cli
 
-int main(int argc, char** argv) { return driftless::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return driftless::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "driftless: internal error: %s\n", error.what());
+    return driftless::cli::exit_code(driftless::ErrorCode::Internal);
+  }
+}

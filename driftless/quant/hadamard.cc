@@ -18,8 +18,8 @@ bool is_prime(int64_t n) {
 }
 
 /// chi(a) for a = 0 ... q - 1: 0 for zero, 1 for nonzero squares modulo q, -1 for the rest.
-std::vector<int8_t> quadratic_character(int64_t q) {
-  std::vector<int8_t> chi(static_cast<size_t>(q), -1);
+std::vector<int16_t> quadratic_character(int64_t q) {
+  std::vector<int16_t> chi(static_cast<size_t>(q), -1);
   chi[0] = 0;
   for (int64_t a = 1; a < q; ++a) chi[static_cast<size_t>(a * a % q)] = 1;
   return chi;
@@ -27,13 +27,13 @@ std::vector<int8_t> quadratic_character(int64_t q) {
 
 /// The bordered matrix S of order q + 1: zero diagonal, S S^T = q I, skew for q = 3 mod 4 and
 /// symmetric for q = 1 mod 4.
-std::vector<int8_t> conference_matrix(int64_t q) {
+std::vector<int16_t> conference_matrix(int64_t q) {
   const auto chi = quadratic_character(q);
   const int64_t n = q + 1;
-  std::vector<int8_t> s(static_cast<size_t>(n * n), 0);
+  std::vector<int16_t> s(static_cast<size_t>(n * n), 0);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      int8_t& entry = s[static_cast<size_t>(i * n + j)];
+      int16_t& entry = s[static_cast<size_t>(i * n + j)];
       if (i > 0 && j > 0) {
         entry = chi[static_cast<size_t>((i - j + q) % q)];
       } else if (i != j) {
@@ -45,19 +45,19 @@ std::vector<int8_t> conference_matrix(int64_t q) {
 }
 
 /// I + S.
-std::vector<int8_t> paley_one(int64_t q) {
+std::vector<int16_t> paley_one(int64_t q) {
   auto h = conference_matrix(q);
   for (int64_t i = 0; i <= q; ++i) h[static_cast<size_t>(i * (q + 2))] = 1;
   return h;
 }
 
 /// Each entry c of S becomes c [1 1; 1 -1], each zero of the diagonal [1 -1; -1 -1].
-std::vector<int8_t> paley_two(int64_t q) {
+std::vector<int16_t> paley_two(int64_t q) {
   const auto s = conference_matrix(q);
   const int64_t n = q + 1;
-  std::vector<int8_t> h(static_cast<size_t>(4 * n * n));
+  std::vector<int16_t> h(static_cast<size_t>(4 * n * n));
   const auto set = [&](int64_t i, int64_t j, int value) {
-    h[static_cast<size_t>(i * 2 * n + j)] = static_cast<int8_t>(value);
+    h[static_cast<size_t>(i * 2 * n + j)] = static_cast<int16_t>(value);
   };
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
@@ -88,7 +88,7 @@ int64_t core_order_of(int64_t order) {
   return smallest;
 }
 
-std::vector<int8_t> core_matrix(int64_t k) {
+std::vector<int16_t> core_matrix(int64_t k) {
   if (k == 1) return {1};
   return is_prime(k - 1) ? paley_one(k - 1) : paley_two(k / 2 - 1);
 }

@@ -43,9 +43,9 @@ class Hadamard {
 
   int64_t input_length_;
   int64_t output_length_;
-  int64_t order_;             ///< of one rotated block
-  int64_t core_order_;        ///< k
-  std::vector<int8_t> core_;  ///< the k x k matrix of +-1, row-major
+  int64_t order_;              ///< of one rotated block
+  int64_t core_order_;         ///< k
+  std::vector<int16_t> core_;  ///< the k x k matrix of +-1, row-major
 };
 
 }  // namespace driftless::quant
