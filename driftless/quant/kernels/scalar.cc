@@ -88,7 +88,7 @@ void unpack4(const uint8_t* packed, int64_t n, uint8_t* codes) noexcept {
 
 }  // namespace
 
-const KernelSet kScalarKernels = {
+constinit const KernelSet kScalarKernels = {
     .name = "scalar",
     .absmax_bits = absmax_bits,
     .extent = extent,

@@ -80,6 +80,6 @@ struct Avx2 {
 
 }  // namespace
 
-const KernelSet kAvx2Kernels = VectorKernels<Avx2>::set("avx2");
+constinit const KernelSet kAvx2Kernels = VectorKernels<Avx2>::set("avx2");
 
 }  // namespace driftless::quant

@@ -66,6 +66,6 @@ struct Avx512 {
 
 }  // namespace
 
-const KernelSet kAvx512Kernels = VectorKernels<Avx512>::set("avx512");
+constinit const KernelSet kAvx512Kernels = VectorKernels<Avx512>::set("avx512");
 
 }  // namespace driftless::quant

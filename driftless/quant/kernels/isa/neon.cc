@@ -61,6 +61,6 @@ struct Neon {
 
 }  // namespace
 
-const KernelSet kNeonKernels = VectorKernels<Neon>::set("neon");
+constinit const KernelSet kNeonKernels = VectorKernels<Neon>::set("neon");
 
 }  // namespace driftless::quant
