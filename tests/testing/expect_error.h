@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong-input tests: the class of the error and a word of its message.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/error.h"
+
+namespace driftless::testing {
+
+template <class Action>
+void expect_error(ErrorCode code, std::string_view word, Action&& action) {
+  try {
+    action();
+    ADD_FAILURE() << "no error; expected one with '" << word << "'";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos) << error.what();
+  }
+}
+
+}  // namespace driftless::testing
