@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/task/maze/generator.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -61,7 +62,11 @@ std::optional<Puzzle> place_ends(Board board, const GeneratorOptions& options, R
   for (int64_t cell = 0; cell < board.size(); ++cell)
     if (board.at(cell) == kOpen) open.push_back(cell);
   if (open.empty()) return std::nullopt;
-  const int64_t start = open[static_cast<size_t>(rng.below(open.size()))];
+  // The cell farthest from a random one lies at the end of long paths, which random pairs rarely
+  // have.
+  const Reach sweep = reach_from(board, open[static_cast<size_t>(rng.below(open.size()))]);
+  const int64_t start =
+      std::max_element(sweep.distance.begin(), sweep.distance.end()) - sweep.distance.begin();
   const Reach reach = reach_from(board, start);
   std::vector<int64_t> goals;
   for (const int64_t cell : open) {

@@ -28,8 +28,9 @@ struct GeneratorOptions {
   int64_t max_attempts = 100'000;
 };
 
-/// S is drawn among the open cells and G among the open cells whose shortest path from S fits the
-/// range. Throws InvalidArgument when options are out of range or no board fits.
+/// S is the cell farthest from a random open cell, and G is drawn among the open cells whose
+/// shortest path from S fits the range. Throws InvalidArgument when options are out of range or no
+/// board fits.
 Puzzle generate(const GeneratorOptions& options, Rng& rng);
 
 }  // namespace driftless::task::maze
