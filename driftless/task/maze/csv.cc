@@ -7,6 +7,7 @@
 #include "driftless/base/error.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/maze/path.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::task::maze {
 namespace {
@@ -57,8 +58,8 @@ std::string to_csv(std::span<const Puzzle> puzzles) {
   return text;
 }
 
-std::vector<Puzzle> read_puzzles(const std::string& path) {
-  return parse_csv(read_text(path), path);
+std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
+  return parse_csv(read_text(path), path.string());
 }
 
 }  // namespace driftless::task::maze

@@ -2,6 +2,7 @@
 // Maze files: the CSV of Maze-Hard.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,6 @@ std::vector<Puzzle> parse_csv(std::string_view text, const std::string& where);
 /// question,answer,path_cells; parse_csv reads it back.
 std::string to_csv(std::span<const Puzzle> puzzles);
 
-std::vector<Puzzle> read_puzzles(const std::string& path);
+std::vector<Puzzle> read_puzzles(const std::filesystem::path& path);
 
 }  // namespace driftless::task::maze

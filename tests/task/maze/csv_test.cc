@@ -23,7 +23,7 @@ TEST(MazeCsv, WriterAndReaderAgree) {
   EXPECT_EQ(parse_csv(text, "x"), puzzles);
   const driftless::testing::TempDir dir;
   write_file_atomic(dir.path() / "x.csv", text);
-  EXPECT_EQ(read_puzzles((dir.path() / "x.csv").string()), puzzles);
+  EXPECT_EQ(read_puzzles(dir.path() / "x.csv"), puzzles);
 }
 
 TEST(MazeCsv, AcceptsTheFourColumnHeaderAndOtherShortestPaths) {

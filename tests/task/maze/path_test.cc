@@ -86,7 +86,7 @@ TEST(MazePath, LabelsEveryMazeHardBoardAsGiven) {
   for (const char* name : {"maze_hard_train.csv", "maze_hard_test.csv"}) {
     const auto path = driftless::testing::shared_path("data/maze") / name;
     DRIFTLESS_NEEDS_FILE(path);
-    const auto puzzles = read_puzzles(path.string());
+    const auto puzzles = read_puzzles(path);
     EXPECT_GT(puzzles.size(), 500u);
     for (const Puzzle& puzzle : puzzles) ASSERT_EQ(label(puzzle.question), puzzle);
   }

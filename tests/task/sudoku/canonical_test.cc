@@ -102,9 +102,9 @@ TEST(SudokuCanonicalForm, SharedTrainingAndBenchSetsAreDisjoint) {
   DRIFTLESS_NEEDS_FILE(folder / "sudoku_extreme_train.csv");
   DRIFTLESS_NEEDS_FILE(folder / "sudoku_bench_100.csv");
   std::set<Board> train;
-  for (const Puzzle& puzzle : read_puzzles((folder / "sudoku_extreme_train.csv").string()))
+  for (const Puzzle& puzzle : read_puzzles(folder / "sudoku_extreme_train.csv"))
     train.insert(canonical_form(puzzle.question, puzzle.answer));
-  for (const Puzzle& puzzle : read_puzzles((folder / "sudoku_bench_100.csv").string()))
+  for (const Puzzle& puzzle : read_puzzles(folder / "sudoku_bench_100.csv"))
     EXPECT_FALSE(train.contains(canonical_form(puzzle.question, puzzle.answer)));
 }
 
