@@ -76,7 +76,8 @@ Puzzle apply(const Variant& variant, const Puzzle& puzzle) {
 std::string variant_name(std::string_view puzzle, const Variant& variant) {
   std::string name(puzzle);
   name += kSeparator;
-  name += "t" + std::to_string(static_cast<int>(variant.symmetry));
+  name += 't';
+  name += static_cast<char>('0' + static_cast<int>(variant.symmetry));
   name += kSeparator;
   for (const uint8_t colour : variant.colour_to) name += static_cast<char>('0' + colour);
   return name;
