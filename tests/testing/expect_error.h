@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXPECT_ERROR(statement, code, word): the statement throws Error with that code and a message that
-// contains the word.
+// Wrong-input tests: the class of the error and a word of its message.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -11,18 +10,19 @@
 
 namespace driftless::testing {
 
-template <class Call>
-void expect_error(Call call, ErrorCode code, const std::string& word) {
+template <class Action>
+void expect_error(ErrorCode code, std::string_view word, Action&& action) {
   try {
-    call();
+    action();
     ADD_FAILURE() << "no error; expected one with '" << word << "'";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos) << error.what();
   }
 }
 
 }  // namespace driftless::testing
 
+/// The same for one statement, with the statement first.
 #define EXPECT_ERROR(statement, code, word) \
-  ::driftless::testing::expect_error([&] { statement; }, (code), (word))
+  ::driftless::testing::expect_error((code), (word), [&] { statement; })
