@@ -10,6 +10,7 @@
 
 #include <cfloat>
 #include <cstring>
+#include <span>
 
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/kernels/kernel_set.h"
@@ -248,33 +249,44 @@ struct VectorKernels {
     if (scaling.rule != formats::ExponentRule::Mse) {
       return formats::limit_exponent(scaling.element, exponent);
     }
-    const int octave = formats::octave_of(absmax).exponent;
-    int best = formats::limit_exponent(scaling.element, exponent);
-    uint32_t best_error = squared_error(round, x, n, best, octave);
-    for (const int step : {1, -1}) {
-      const int neighbour = formats::limit_exponent(scaling.element, exponent + step);
-      const uint32_t error = squared_error(round, x, n, neighbour, octave);
-      if (error < best_error) {
-        best = neighbour;
-        best_error = error;
-      }
-    }
-    return best;
+    return least_error_exponent(scaling.element, round, {x, static_cast<size_t>(n)}, exponent,
+                                formats::octave_of(absmax).exponent);
   }
 
+  /// As in formats/block.cc, with the three candidates side by side.
   template <class Rounding>
-  static uint32_t squared_error(const Rounding& round, const float* x, int64_t n, int exponent,
-                                int octave) noexcept {
-    const F inverse = V::set(formats::power_of_two(-exponent));
-    const F unit = V::set(formats::power_of_two(exponent - octave));
-    const F one = V::set(formats::power_of_two(formats::kSquaredErrorBits));
-    I sum = V::set_int(0);
-    for_each(x, n, [&](F v) {
-      const F scaled = V::mul(v, inverse);
-      const F error = V::mul(V::sub(scaled, round(scaled)), unit);
-      sum = V::int_add(sum, V::to_int(V::mul(V::mul(error, error), one)));
+  static int least_error_exponent(const formats::Element& element, const Rounding& round,
+                                  std::span<const float> block, int floor_exponent,
+                                  int octave) noexcept {
+    struct Candidate {
+      int exponent;
+      F inverse;
+      F unit;
+      I sum = V::set_int(0);
+    };
+    const auto candidate = [&](int exponent) noexcept {
+      const int limited = formats::limit_exponent(element, exponent);
+      const int unit = limited - octave + formats::kSquaredErrorBits / 2;
+      return Candidate{limited, V::set(formats::power_of_two(-limited)),
+                       V::set(formats::power_of_two(unit))};
+    };
+    Candidate candidates[] = {candidate(floor_exponent), candidate(floor_exponent + 1),
+                              candidate(floor_exponent - 1)};
+    for_each(block.data(), static_cast<int64_t>(block.size()), [&](F v) noexcept {
+      for (Candidate& c : candidates) {
+        const F scaled = V::mul(v, c.inverse);
+        const F error = V::mul(V::sub(scaled, round(scaled)), c.unit);
+        c.sum = V::int_add(c.sum, V::to_int(V::mul(error, error)));
+      }
     });
-    return V::reduce_add(sum);
+    int best = candidates[0].exponent;
+    uint32_t least = V::reduce_add(candidates[0].sum);
+    for (const Candidate& c : {candidates[1], candidates[2]}) {
+      const uint32_t error = V::reduce_add(c.sum);
+      best = error < least ? c.exponent : best;
+      least = error < least ? error : least;
+    }
+    return best;
   }
 
   template <class Rounding>
