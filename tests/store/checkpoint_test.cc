@@ -13,7 +13,7 @@
 
 #include "tests/store/small_model.h"
 #include "tests/testing/expect_error.h"
-#include "tests/testing/shared.h"
+#include "tests/testing/shared_data.h"
 #include "tests/testing/temp_dir.h"
 
 namespace driftless::store {
@@ -113,8 +113,8 @@ TEST(Checkpoint, IntegerWeightsAreRefused) {
 }
 
 TEST(Checkpoint, PublishedCheckpointLoads) {
-  const auto path = driftless::testing::shared_folder() / "checkpoints/sudoku-mlp-256.safetensors";
-  DRIFTLESS_SKIP_WITHOUT(path);
+  const auto path = driftless::testing::shared_path("checkpoints/sudoku-mlp-256.safetensors");
+  DRIFTLESS_NEEDS_FILE(path);
   const Checkpoint checkpoint = load_checkpoint(path);
   EXPECT_EQ(checkpoint.config, model::find_preset("trm-sudoku-mlp-256").config);
   int64_t values = 0;
