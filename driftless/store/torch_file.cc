@@ -17,9 +17,8 @@
 namespace driftless::store {
 namespace {
 
-/// Buffers of the sparse embedding that are refilled with every batch.
-constexpr std::array<std::string_view, 2> kIgnoredNames = {"puzzle_emb.local_weights",
-                                                           "puzzle_emb.local_ids"};
+constexpr std::array<std::string_view, 2> kBatchBufferNames = {"puzzle_emb.local_weights",
+                                                               "puzzle_emb.local_ids"};
 /// What an exponential average leaves out, because it is no trained parameter.
 constexpr std::array<std::string_view, 3> kBufferNames = {"H_init", "L_init", "puzzle_emb.weights"};
 
@@ -132,7 +131,7 @@ void add_tensors(Archive& archive, const PickleDict& dict, Wanted is_wanted, Ten
     DRIFTLESS_REQUIRE(key != nullptr, ErrorCode::BadFile, archive.where(),
                       ": a state dict has a key that is not text");
     const std::string name = plain_name(*key);
-    if (is_one_of(kIgnoredNames, name) || !is_wanted(name)) continue;
+    if (is_batch_buffer(name) || !is_wanted(name)) continue;
     const std::string place = archive.where() + ": tensor " + quote(*key);
     const auto* tensor = std::get_if<PickleTensor>(&pickle.at(value_ref));
     DRIFTLESS_REQUIRE(tensor != nullptr, ErrorCode::BadFile, place, ": not a tensor");
@@ -216,6 +215,8 @@ std::string plain_name(std::string_view key) {
   segments.erase(segments.begin(), first);
   return join(segments, ".");
 }
+
+bool is_batch_buffer(std::string_view name) { return is_one_of(kBatchBufferNames, name); }
 
 TorchModel read_torch(const std::filesystem::path& path) {
   Archive archive(path);

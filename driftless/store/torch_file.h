@@ -23,6 +23,10 @@ struct TorchModel {
 /// everything up to and including the last `inner`; without one, leading `model` segments.
 std::string plain_name(std::string_view key);
 
+/// Whether a plain name is a buffer of the sparse embedding that is refilled with every batch and
+/// is no part of a model.
+bool is_batch_buffer(std::string_view name);
+
 /// Reads the tensors of a state dict; of a training state those of `ema.shadow`, and from its
 /// `model` only what an average does not cover (initial states and the puzzle table). Throws Io,
 /// BadFile, Unsupported; Unsupported also without libzip.
