@@ -41,9 +41,14 @@ FileKind kind_of(const Path& path) {
   return FileKind::Safetensors;
 }
 
+bool is_present(const Path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 FlatConfig config_beside(const Path& path) {
   const Path yaml = path.parent_path() / "all_config.yaml";
-  if (!std::filesystem::exists(yaml)) return {};
+  if (!is_present(yaml)) return {};
   const auto bytes = read_file(yaml);
   return parse_yaml({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, yaml.string());
 }
@@ -122,7 +127,7 @@ void convert_dataset(const Path& in, const Path& out) {
   std::map<std::string, TensorView> tensors;
   Metadata metadata;
   for (const char* split : {"train", "test"})
-    if (std::filesystem::exists(in / split / "dataset.json"))
+    if (is_present(in / split / "dataset.json"))
       add_split(splits.emplace_back(read_dataset(in, split)), split, tensors, metadata);
   DRIFTLESS_REQUIRE(!splits.empty(), ErrorCode::BadFile, in.string(),
                     ": no data set; expected train/dataset.json or test/dataset.json inside");
@@ -145,7 +150,8 @@ Checkpoint import_model(const std::filesystem::path& path, const ImportOptions& 
 
 ConvertedKind convert(const std::filesystem::path& in, const std::filesystem::path& out,
                       const ImportOptions& options, DType weights) {
-  if (std::filesystem::is_directory(in)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(in, ignored)) {
     convert_dataset(in, out);
     return ConvertedKind::Dataset;
   }

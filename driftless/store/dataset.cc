@@ -190,7 +190,8 @@ PuzzleDataset read_dataset(const std::filesystem::path& folder, std::string_view
   require_identifiers(set, part / "all__puzzle_identifiers.npy");
   require_offsets(set.group_indices, static_cast<int64_t>(set.puzzle_identifiers.size()),
                   part / "all__group_indices.npy");
-  if (std::filesystem::exists(folder / "identifiers.json"))
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "identifiers.json", ignored))
     set.identifiers = read_names(folder / "identifiers.json", set.num_puzzle_identifiers);
   return set;
 }
