@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driftless/base/quote.h"
+
 namespace driftless {
 
 nlohmann::json parse_json(std::string_view text, std::string_view where, ErrorCode code) {
@@ -19,15 +21,15 @@ nlohmann::json parse_json(std::string_view text, std::string_view where, ErrorCo
     if (event == Event::object_end) open_objects.pop_back();
     if (event == Event::key) {
       const auto& key = value.get_ref<const std::string&>();
-      DRIFTLESS_REQUIRE(open_objects.back().insert(key).second, code, where, ": key '", key,
-                        "' appears twice in one object");
+      DRIFTLESS_REQUIRE(open_objects.back().insert(key).second, code, where, ": key ", quote(key),
+                        " appears twice in one object");
     }
     return true;
   };
   try {
     return nlohmann::json::parse(text.begin(), text.end(), watch);
   } catch (const nlohmann::json::exception& error) {
-    fail(code, where, ": not valid JSON; ", error.what());
+    fail(code, where, ": not valid JSON; got ", quote(error.what()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
+#include "driftless/base/quote.h"
 #include "driftless/base/text.h"
 
 namespace driftless::model {
@@ -26,7 +27,7 @@ Enum value_of(const std::array<EnumName<Enum>, N>& names, std::string_view text,
     if (row.name == text) return row.value;
     known.push_back(row.name);
   }
-  fail(ErrorCode::BadConfig, where, ": unknown value; got '", text, "', expected one of ",
+  fail(ErrorCode::BadConfig, where, ": unknown value; got ", quote(text), ", expected one of ",
        join(known, ", "), "; did you mean '", nearest_word(text, known), "'?");
 }
 

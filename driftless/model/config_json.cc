@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/model/config_json.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <variant>
@@ -10,6 +11,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/json.h"
+#include "driftless/base/quote.h"
 #include "driftless/base/text.h"
 
 namespace driftless::model {
@@ -131,9 +133,9 @@ void require_known_keys(const Json& object, std::string_view where) {
   std::vector<std::string_view> known;
   for (const Field& field : kFields) known.push_back(field.key);
   for (const auto& [key, value] : object.items()) {
-    const std::string_view nearest = nearest_word(key, known);
-    DRIFTLESS_REQUIRE(nearest == key, ErrorCode::BadConfig, where, ": unknown key '", key,
-                      "'; did you mean '", nearest, "'?");
+    const bool is_known = std::find(known.begin(), known.end(), key) != known.end();
+    DRIFTLESS_REQUIRE(is_known, ErrorCode::BadConfig, where, ": unknown key ", quote(key),
+                      "; did you mean '", nearest_word(key, known), "'?");
   }
 }
 
