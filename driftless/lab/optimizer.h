@@ -8,15 +8,9 @@
 #include <cstdint>
 
 #include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/optimizer_options.h"
 
 namespace driftless::lab {
-
-struct OptimizerOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.95;
-  double weight_decay = 0.1;
-  double ema_rate = 0.999;
-};
 
 /// The numbers of step t (from 1) that change from step to step.
 cuda::StepScalars step_scalars(const OptimizerOptions& options, double lr, int64_t t);
