@@ -55,7 +55,8 @@ Batch make_batch(const BoardPool& pool, const BatchOptions& options, int64_t ste
     append_tokens(apply(symmetry, puzzle.question), batch.inputs);
     append_tokens(apply(symmetry, puzzle.answer), batch.labels);
     const bool explores = options.halt_max_steps > 1 && rng.uniform() < options.halt_exploration;
-    const uint64_t choices = static_cast<uint64_t>(std::max<int64_t>(options.halt_max_steps - 1, 1));
+    const uint64_t choices =
+        static_cast<uint64_t>(std::max<int64_t>(options.halt_max_steps - 1, 1));
     batch.min_steps.push_back(explores ? static_cast<uint8_t>(2 + rng.below(choices)) : uint8_t{0});
   }
   return batch;

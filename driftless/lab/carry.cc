@@ -47,9 +47,14 @@ Tally take_tally(at::Tensor& sums, int64_t boards) {
   const double* s = host.data_ptr<double>();
   const double board_steps = std::max(s[0], 1.0) * static_cast<double>(boards);
   const double halted = std::max(s[3], 1.0);
-  return {static_cast<int64_t>(s[0]), s[1] / board_steps, s[2] / board_steps,
-          static_cast<int64_t>(s[3]), s[4] / halted,      s[5] / halted,
-          s[6] / halted,              s[7] / halted};
+  return {static_cast<int64_t>(s[0]),
+          s[1] / board_steps,
+          s[2] / board_steps,
+          static_cast<int64_t>(s[3]),
+          s[4] / halted,
+          s[5] / halted,
+          s[6] / halted,
+          s[7] / halted};
 }
 
 }  // namespace driftless::lab

@@ -3,9 +3,9 @@
 // until it halts, then takes a fresh board.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/loss.h"
 #include "driftless/lab/trm.h"

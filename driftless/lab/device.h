@@ -3,11 +3,11 @@
 // implement it; CMake takes device_cuda.cc with DRIFTLESS_CUDA and device_none.cc without.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <functional>
 #include <memory>
 #include <string_view>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/cuda/kernels.h"
 

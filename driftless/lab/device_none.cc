@@ -7,7 +7,8 @@ namespace driftless::lab {
 
 namespace {
 [[noreturn]] void no_cuda(std::string_view what) {
-  fail(ErrorCode::Unsupported, what, ": this build has no CUDA; configure with -DDRIFTLESS_CUDA=ON");
+  fail(ErrorCode::Unsupported, what,
+       ": this build has no CUDA; configure with -DDRIFTLESS_CUDA=ON");
 }
 }  // namespace
 

@@ -53,7 +53,8 @@ Score evaluate(const Trm& trm, std::span<const Puzzle> puzzles, const EvaluateOp
 
 Interval wilson_interval(int64_t successes, int64_t trials) {
   DRIFTLESS_REQUIRE(trials > 0 && successes >= 0 && successes <= trials, ErrorCode::InvalidArgument,
-                    "interval: got ", successes, " of ", trials, ", expected 0..trials of at least 1");
+                    "interval: got ", successes, " of ", trials,
+                    ", expected 0..trials of at least 1");
   constexpr double kZ = 1.959963984540054;
   const auto n = static_cast<double>(trials);
   const double p = static_cast<double>(successes) / n;

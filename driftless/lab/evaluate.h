@@ -2,10 +2,10 @@
 // Exact and cell accuracy of a model on boards with answers, after all supervision steps.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
 #include <span>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/trm.h"
 #include "driftless/task/sudoku/board.h"

@@ -8,12 +8,11 @@ namespace driftless::lab {
 at::Tensor stablemax_cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
   DRIFTLESS_REQUIRE(logits.dim() == 3 && labels.dim() == 2 && logits.size(0) == labels.size(0) &&
                         logits.size(1) == labels.size(1),
-                    ErrorCode::InvalidArgument, "loss: got logits ", logits.sizes(),
-                    " and labels ", labels.sizes(), ", expected [B, S, V] and [B, S]");
+                    ErrorCode::InvalidArgument, "loss: got logits ", logits.sizes(), " and labels ",
+                    labels.sizes(), ", expected [B, S, V] and [B, S]");
   // The clamp keeps the branch that is not taken away from its pole at 1, where it would poison the
   // gradient.
-  const at::Tensor s =
-      at::where(logits.ge(0), logits + 1, (1 - logits.clamp_max(0)).reciprocal());
+  const at::Tensor s = at::where(logits.ge(0), logits + 1, (1 - logits.clamp_max(0)).reciprocal());
   const at::Tensor own = s.gather(2, labels.to(at::kLong).unsqueeze(2)).squeeze(2);
   return at::log(s.sum(2)) - at::log(own);
 }

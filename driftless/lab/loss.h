@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training minimizes and what it reports. Logits are [B, S, V] float32, labels [B, S] tokens as
-// uint8 with 0 for cells that do not count, halt logits [B].
+// What training minimizes and what it reports. Logits are [B, S, V] float32, labels [B, S] tokens
+// as uint8 with 0 for cells that do not count, halt logits [B].
 #pragma once
 
 #include <ATen/ATen.h>

@@ -4,9 +4,9 @@
 // Activations are contiguous; on CUDA float32 or bfloat16.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/cuda/kernels.h"
 
@@ -20,8 +20,9 @@ at::Tensor swiglu_forward(const at::Tensor& gate_up, int64_t rows);
 at::Tensor swiglu_backward(const at::Tensor& gate_up, const at::Tensor& d_act, int64_t rows);
 
 struct Normed {
-  at::Tensor y;      ///< as h
-  at::Tensor scale;  ///< [B, T, 1] for Channels, [B, 1, D] for Tokens; float32 (float64 for float64)
+  at::Tensor y;  ///< as h
+  at::Tensor
+      scale;  ///< [B, T, 1] for Channels, [B, 1, D] for Tokens; float32 (float64 for float64)
 };
 /// y = rms_norm(h + update) along one axis of [B, T, D]; the sum is rounded to h's type first.
 Normed residual_norm_forward(const at::Tensor& h, const at::Tensor& update, NormAxis axis,

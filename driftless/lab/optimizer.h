@@ -3,9 +3,9 @@
 // uses, over flat vectors.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/cuda/kernels.h"
 #include "driftless/lab/optimizer_options.h"

@@ -4,12 +4,12 @@
 // is one pass.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <ATen/ATen.h>
 
 #include "driftless/base/rng.h"
 #include "driftless/model/config.h"

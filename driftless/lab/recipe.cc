@@ -2,8 +2,9 @@
 #include "driftless/lab/recipe.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <limits>
+#include <span>
 #include <sstream>
 #include <variant>
 
@@ -36,6 +37,8 @@ constexpr double kAny = std::numeric_limits<double>::max();
 std::vector<Key> keys_of(Recipe& r) {
   model::ModelConfig& m = r.model;
   return {
+      {"model", "vocab_size", &m.vocab_size, 2, 65536},
+      {"model", "seq_len", &m.seq_len, 1, 65536},
       {"model", "hidden_size", &m.hidden_size, 8, 8192},
       {"model", "num_layers", &m.num_layers, 1, 64},
       {"model", "expansion", &m.expansion, 0.5, 64},
@@ -161,8 +164,8 @@ class Reader {
   }
 
   const toml::table& as_table(const toml::node& node, std::string_view name) const {
-    DRIFTLESS_REQUIRE(node.is_table(), ErrorCode::BadConfig, where_, ":",
-                      node.source().begin.line, ": '", name, "'; got a value, expected a section");
+    DRIFTLESS_REQUIRE(node.is_table(), ErrorCode::BadConfig, where_, ":", node.source().begin.line,
+                      ": '", name, "'; got a value, expected a section");
     return *node.as_table();
   }
 
@@ -195,8 +198,8 @@ Recipe parse_recipe(std::string_view text, std::string_view where) {
   Reader(recipe, where).read(parse_toml(text, where));
   model::validate(recipe.model, where);
   DRIFTLESS_REQUIRE(recipe.lr.decay_steps <= recipe.lr.steps, ErrorCode::BadConfig, where,
-                    ": train.decay_steps; got ", recipe.lr.decay_steps, ", expected at most steps (",
-                    recipe.lr.steps, ")");
+                    ": train.decay_steps; got ", recipe.lr.decay_steps,
+                    ", expected at most steps (", recipe.lr.steps, ")");
   return recipe;
 }
 

@@ -88,10 +88,10 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
   };
   const std::vector<int64_t> boards = shape("inputs");
   const std::vector<int64_t> states = shape("states.h");
-  DRIFTLESS_REQUIRE(boards.size() == 2 && states.size() == 3 && states[0] == boards[0] &&
-                        states[1] == boards[1],
-                    ErrorCode::BadFile, file.where(), ": got inputs ", store::shape_text(boards),
-                    " and states ", store::shape_text(states), ", expected [B, S] and [B, S, D]");
+  DRIFTLESS_REQUIRE(
+      boards.size() == 2 && states.size() == 3 && states[0] == boards[0] && states[1] == boards[1],
+      ErrorCode::BadFile, file.where(), ": got inputs ", store::shape_text(boards), " and states ",
+      store::shape_text(states), ", expected [B, S] and [B, S, D]");
   const auto read = [&](const std::string& name, const std::vector<int64_t>& expected) {
     return read_tensor(file, name, expected, device);
   };
@@ -104,8 +104,7 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
 
 int64_t read_step(const store::Safetensors& file) {
   const auto found = file.metadata().find("step");
-  const auto step =
-      found == file.metadata().end() ? std::nullopt : parse_int(found->second);
+  const auto step = found == file.metadata().end() ? std::nullopt : parse_int(found->second);
   DRIFTLESS_REQUIRE(step.has_value() && *step >= 0, ErrorCode::BadFile, file.where(),
                     ": metadata 'step'; expected a step count");
   return *step;

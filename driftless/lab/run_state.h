@@ -27,7 +27,7 @@ struct RunState {
 void save_run(const std::filesystem::path& folder, const RunState& state, const Carry& carry);
 
 struct LoadedRun {
-  RunState state;               ///< gradients zero, copy in `activations`; all on `device`
+  RunState state;  ///< gradients zero, copy in `activations`; all on `device`
   std::optional<Carry> carry;
 };
 /// Throws Io or BadFile.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/sublayers.h"
 
-#include <torch/csrc/autograd/custom_function.h>
-
 #include <tuple>
+
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "driftless/lab/ops.h"
 
@@ -60,8 +60,7 @@ Gradients tokens_backward(const Trace& trace, const at::Tensor& gate_up_t, const
   const at::Tensor d_gate_up = swiglu_backward(trace.gate_up, d_act, boards);
   // Weight gradients: one product per board, then a sum over boards in the masters' precision.
   const at::Tensor d_down = at::bmm(d_s, trace.act.transpose(1, 2)).sum(0, false, master);
-  const at::Tensor d_gate_up_t =
-      at::bmm(trace.h, d_gate_up.transpose(1, 2)).sum(0, false, master);
+  const at::Tensor d_gate_up_t = at::bmm(trace.h, d_gate_up.transpose(1, 2)).sum(0, false, master);
   d_s.baddbmm_(for_boards(gate_up_t, boards), d_gate_up);
   return {d_s, d_gate_up_t.t(), d_down};
 }
@@ -73,8 +72,7 @@ Gradients channels_backward(const Trace& trace, const at::Tensor& gate_up, const
   at::Tensor d_rows = d_s.view({rows, d_y.size(2)});
   const at::Tensor d_gate_up = swiglu_backward(trace.gate_up, at::mm(d_rows, down), rows);
   const at::Tensor d_down = at::mm(d_rows.t(), trace.act).to(master);
-  const at::Tensor d_weight =
-      at::mm(d_gate_up.t(), trace.h.view({rows, d_y.size(2)})).to(master);
+  const at::Tensor d_weight = at::mm(d_gate_up.t(), trace.h.view({rows, d_y.size(2)})).to(master);
   d_rows.addmm_(d_gate_up, gate_up);
   return {d_s, d_weight, d_down};
 }

@@ -13,7 +13,8 @@ namespace driftless::lab {
 struct SwigluWeights {
   at::Tensor gate_up;
   at::Tensor down;
-  at::Tensor gate_up_copy;  ///< token mixer: transposed, [W, 2I], so that its rows are 16-byte aligned
+  at::Tensor
+      gate_up_copy;  ///< token mixer: transposed, [W, 2I], so that its rows are 16-byte aligned
   at::Tensor down_copy;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/trainer.h"
 
-#include <torch/csrc/autograd/autograd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/base/error.h"
 #include "driftless/lab/device.h"

@@ -3,14 +3,14 @@
 // checkpoints in between. The step itself never waits for the host.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/batches.h"
 #include "driftless/lab/evaluate.h"

@@ -78,8 +78,8 @@ at::Tensor Trm::cast(std::string_view name) const {
 at::Tensor Trm::embed(const at::Tensor& inputs) const {
   const at::Tensor tokens = at::arange(padded_vocab(config_), inputs.options());
   const at::Tensor one_hot = inputs.reshape({-1, 1}).eq(tokens).to(copy_.scalar_type());
-  const at::Tensor table = cast("embed_tokens.embedding_weight") *
-                           std::sqrt(static_cast<double>(config_.hidden_size));
+  const at::Tensor table =
+      cast("embed_tokens.embedding_weight") * std::sqrt(static_cast<double>(config_.hidden_size));
   return at::mm(one_hot, pad_rows(table, padded_vocab(config_)))
       .view({inputs.size(0), inputs.size(1), config_.hidden_size});
 }
@@ -127,9 +127,8 @@ StepOutput Trm::step(const States& states, const at::Tensor& inputs, int64_t chu
   const at::Tensor logits = at::matmul(out.h, head.t()).narrow(2, 0, config_.vocab_size);
   const at::Tensor halt =
       at::addmm(cast("q_head.bias"), out.h.select(1, 0), cast("q_head.weight").t());
-  return {{out.h.detach(), out.l.detach()},
-          logits.to(at::kFloat),
-          halt.select(1, 0).to(at::kFloat)};
+  return {
+      {out.h.detach(), out.l.detach()}, logits.to(at::kFloat), halt.select(1, 0).to(at::kFloat)};
 }
 
 }  // namespace driftless::lab

@@ -3,11 +3,11 @@
 // Shapes: states [B, T, D], inputs [B, S] tokens as uint8, logits [B, S, V], halt [B].
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
 #include <string_view>
 #include <vector>
+
+#include <ATen/ATen.h>
 
 #include "driftless/lab/parameters.h"
 #include "driftless/lab/sublayers.h"

@@ -3,10 +3,10 @@
 // check, for the kernels of this folder.
 #pragma once
 
+#include <cstdint>
+
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
-
-#include <cstdint>
 
 #include "driftless/base/error.h"
 
@@ -46,8 +46,8 @@ __device__ void store(T* to, const Vec<T>& vec) {
 
 inline void check_launch(const char* kernel) {
   const cudaError_t error = cudaGetLastError();
-  DRIFTLESS_REQUIRE(error == cudaSuccess, ErrorCode::Internal, kernel,
-                    ": launch failed; got ", cudaGetErrorString(error));
+  DRIFTLESS_REQUIRE(error == cudaSuccess, ErrorCode::Internal, kernel, ": launch failed; got ",
+                    cudaGetErrorString(error));
 }
 
 inline unsigned blocks_for(int64_t items, int64_t per_block) {
