@@ -42,7 +42,7 @@ void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output
 }
 
 Tally take_tally(at::Tensor& sums, int64_t boards) {
-  const at::Tensor host = sums.to(at::kCPU);
+  const at::Tensor host = sums.clone().to(at::kCPU);
   sums.zero_();
   const double* s = host.data_ptr<double>();
   const double board_steps = std::max(s[0], 1.0) * static_cast<double>(boards);

@@ -19,8 +19,8 @@ struct CheckResult {
 };
 
 /// Runs every kernel, both sublayers with their gradients, and the optimizer on `device` in float32
-/// and bfloat16, on awkward shapes, against plain float64 autograd on the CPU. Returns whether all
-/// passed.
+/// (on CUDA in bfloat16 too), on awkward shapes, against plain float64 autograd on the CPU. Returns
+/// whether all passed.
 bool check_device(at::Device device, const std::function<void(const CheckResult&)>& report);
 
 }  // namespace driftless::lab

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -18,7 +19,7 @@ at::Device find_device(std::string_view name) {
   if (name == "cpu") return at::Device(at::kCPU);
   DRIFTLESS_REQUIRE(name == "cuda", ErrorCode::InvalidArgument, "device: got '", name,
                     "', expected cpu or cuda");
-  DRIFTLESS_REQUIRE(at::cuda::is_available(), ErrorCode::Unsupported,
+  DRIFTLESS_REQUIRE(c10::cuda::device_count() > 0, ErrorCode::Unsupported,
                     "device: no CUDA device found; expected one; use cpu");
   return at::Device(at::kCUDA, 0);
 }
@@ -50,7 +51,7 @@ void RepeatedStep::run() {
     return;
   }
   if (impl_->graph == nullptr) {
-    at::cuda::device_synchronize();
+    c10::cuda::device_synchronize();
     impl_->graph = std::make_unique<at::cuda::CUDAGraph>();
     impl_->graph->capture_begin();
     impl_->step();
