@@ -5,6 +5,7 @@
 #include <chrono>
 #include <vector>
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/lab/device.h"

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include <ATen/core/grad_mode.h>
+
 #include "driftless/base/error.h"
 
 namespace driftless::lab {

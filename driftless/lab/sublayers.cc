@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "driftless/lab/ops.h"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/base/error.h"

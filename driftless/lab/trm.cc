@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include <ATen/core/grad_mode.h>
+
 #include "driftless/base/error.h"
 #include "driftless/model/shapes.h"
 
