@@ -4,23 +4,10 @@
 #include <algorithm>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/base/text.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::task {
-
-std::string read_text(const std::string& path) {
-  const auto bytes = read_file(path);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines = split(text, '\n');
-  for (std::string_view& line : lines)
-    if (line.ends_with('\r')) line.remove_suffix(1);
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  return lines;
-}
 
 CsvTable::CsvTable(std::string_view text, std::string where,
                    std::span<const std::string_view> allowed_columns)

@@ -10,12 +10,6 @@
 
 namespace driftless::task {
 
-/// Reads a file as text. Throws Io when it cannot be read.
-std::string read_text(const std::string& path);
-
-/// The lines of a text without their ends ("\n" or "\r\n"); empty lines at the end are dropped.
-std::vector<std::string_view> lines_of(std::string_view text);
-
 /// A view of the text, which must outlive it.
 class CsvTable {
  public:

@@ -2,6 +2,7 @@
 #include "driftless/task/sudoku/board.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "driftless/base/error.h"
 
@@ -79,12 +80,15 @@ std::optional<Conflict> find_conflict(const Board& board) {
 }
 
 std::string describe(const Conflict& conflict, const Board& board) {
+  std::ostringstream text;
   const auto name = [&](int64_t cell) {
-    return "r" + std::to_string(cell / board.side() + 1) + "c" +
-           std::to_string(cell % board.side() + 1);
+    text << 'r' << cell / board.side() + 1 << 'c' << cell % board.side() + 1;
   };
-  return name(conflict.first_cell) + " and " + name(conflict.second_cell) + " both hold " +
-         std::to_string(conflict.digit);
+  name(conflict.first_cell);
+  text << " and ";
+  name(conflict.second_cell);
+  text << " both hold " << int64_t{conflict.digit};
+  return text.str();
 }
 
 bool is_answer(const Board& question, const Board& answer) {

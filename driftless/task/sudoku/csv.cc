@@ -6,6 +6,7 @@
 #include "driftless/base/error.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/sudoku/solver.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::task::sudoku {
 namespace {
@@ -85,10 +86,10 @@ std::vector<Puzzle> parse_lines(std::string_view text, const std::string& where)
   return puzzles;
 }
 
-std::vector<Puzzle> read_puzzles(const std::string& path) {
+std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
   const std::string text = read_text(path);
   const bool is_csv = text.substr(0, text.find('\n')).find("question") != std::string::npos;
-  return is_csv ? parse_csv(text, path) : parse_lines(text, path);
+  return is_csv ? parse_csv(text, path.string()) : parse_lines(text, path.string());
 }
 
 }  // namespace driftless::task::sudoku

@@ -2,6 +2,7 @@
 // Sudoku files: the CSV of Sudoku-Extreme and plain one-line boards.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,6 @@ std::string to_csv(std::span<const Puzzle> puzzles);
 std::vector<Puzzle> parse_lines(std::string_view text, const std::string& where);
 
 /// Reads either kind: the first line of a CSV names the column `question`.
-std::vector<Puzzle> read_puzzles(const std::string& path);
+std::vector<Puzzle> read_puzzles(const std::filesystem::path& path);
 
 }  // namespace driftless::task::sudoku

@@ -30,7 +30,7 @@ TEST(SudokuCsv, WriterAndReaderAgree) {
   EXPECT_EQ(parse_csv(text, "x.csv"), puzzles);
   const driftless::testing::TempDir dir;
   write_file_atomic(dir.path() / "x.csv", text);
-  EXPECT_EQ(read_puzzles((dir.path() / "x.csv").string()), puzzles);
+  EXPECT_EQ(read_puzzles(dir.path() / "x.csv"), puzzles);
 }
 
 TEST(SudokuCsv, AcceptsBothRatingNamesAnyColumnOrderAndWindowsLineEnds) {
@@ -86,7 +86,7 @@ TEST(SudokuLines, AreSolvedAndRefuted) {
 TEST(SudokuCsv, ReadsTheSharedTestSet) {
   const auto path = driftless::testing::shared_path("data/sudoku/sudoku_extreme_test.csv");
   DRIFTLESS_NEEDS_FILE(path);
-  EXPECT_EQ(read_puzzles(path.string()).size(), 9974u);
+  EXPECT_EQ(read_puzzles(path).size(), 9974u);
 }
 
 }  // namespace

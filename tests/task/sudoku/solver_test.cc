@@ -134,7 +134,7 @@ TEST(SudokuSolver, SolvesTheSharedSetsAsAnswered) {
   for (const char* name : {"sudoku_extreme_train.csv", "sudoku_bench_100.csv"}) {
     const auto path = driftless::testing::shared_path("data/sudoku") / name;
     DRIFTLESS_NEEDS_FILE(path);
-    for (const Puzzle& puzzle : read_puzzles(path.string())) {
+    for (const Puzzle& puzzle : read_puzzles(path)) {
       const Solved solved = solve(puzzle.question);
       ASSERT_EQ(solved.solutions, 1) << to_line(puzzle.question);
       ASSERT_EQ(solved.answer, puzzle.answer);

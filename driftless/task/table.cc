@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/task/table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "driftless/base/error.h"
+#include "driftless/base/text.h"
+#include "driftless/task/arc/json.h"
+#include "driftless/task/maze/csv.h"
+#include "driftless/task/maze/path.h"
+#include "driftless/task/score.h"
+#include "driftless/task/sudoku/csv.h"
+
+namespace driftless::task {
+namespace {
+
+Outcome check_counted_cells(const Example& example, std::span<const uint8_t> prediction) {
+  return Score{}.add(example.label, prediction, 0) ? Outcome::Exact : Outcome::Wrong;
+}
+
+std::vector<Example> read_sudoku(const std::filesystem::path& path) {
+  std::vector<Example> examples;
+  for (const sudoku::Puzzle& puzzle : sudoku::read_puzzles(path))
+    examples.push_back({.name = puzzle.source,
+                        .input = sudoku::to_tokens(puzzle.question),
+                        .label = sudoku::to_tokens(puzzle.answer)});
+  return examples;
+}
+
+Outcome check_sudoku(const Example& example, std::span<const uint8_t> prediction) {
+  if (check_counted_cells(example, prediction) == Outcome::Exact) return Outcome::Exact;
+  const sudoku::Board question = sudoku::board_from_tokens(example.input);
+  const bool is_full = std::all_of(prediction.begin(), prediction.end(), [&](uint8_t token) {
+    return token >= 2 && token <= question.side() + 1;
+  });
+  const bool is_right =
+      is_full && sudoku::is_answer(question, sudoku::board_from_tokens(prediction));
+  return is_right ? Outcome::Accepted : Outcome::Wrong;
+}
+
+std::vector<Example> read_maze(const std::filesystem::path& path) {
+  std::vector<Example> examples;
+  for (maze::Puzzle& puzzle : maze::read_puzzles(path))
+    examples.push_back({.name = {},
+                        .input = std::move(puzzle.question.cells),
+                        .label = std::move(puzzle.answer.cells)});
+  return examples;
+}
+
+Outcome check_maze(const Example& example, std::span<const uint8_t> prediction) {
+  const auto count = std::count(example.label.begin(), example.label.end(), maze::kPath);
+  const maze::Puzzle puzzle{.question = maze::board_from_tokens(example.input),
+                            .answer = maze::board_from_tokens(example.label),
+                            .path_cells = count + 2};
+  switch (maze::check(puzzle, prediction)) {
+    case maze::Verdict::Exact:
+      return Outcome::Exact;
+    case maze::Verdict::OtherShortest:
+      return Outcome::Accepted;
+    case maze::Verdict::Wrong:
+      break;
+  }
+  return Outcome::Wrong;
+}
+
+/// The test pairs with a known output, grids in the top left corner of the canvas.
+template <int64_t kSide>
+std::vector<Example> read_arc(const std::filesystem::path& path) {
+  const arc::Canvas canvas{.side = kSide};
+  std::vector<Example> examples;
+  for (const arc::Puzzle& puzzle : arc::read_puzzles(path))
+    for (const arc::Pair& pair : puzzle.test)
+      if (pair.output)
+        examples.push_back({.name = puzzle.name,
+                            .input = arc::encode(pair.input, canvas),
+                            .label = arc::encode(*pair.output, canvas)});
+  return examples;
+}
+
+constexpr std::string_view kArcAlphabet = "?|0123456789";
+
+constexpr std::array<Task, 4> kTasks = {{
+    {.name = "sudoku",
+     .description = "Sudoku: CSV of Sudoku-Extreme or one board a line",
+     .alphabet = "?.123456789",
+     .seq_len = 81,
+     .read = read_sudoku,
+     .check = check_sudoku},
+    {.name = "maze",
+     .description = "Maze: CSV of Maze-Hard",
+     .alphabet = maze::kAlphabet,
+     .seq_len = 900,
+     .read = read_maze,
+     .check = check_maze},
+    {.name = "arc",
+     .description = "ARC-AGI-1, ARC-AGI-2, ConceptARC: JSON, on a 30x30 canvas",
+     .alphabet = kArcAlphabet,
+     .seq_len = 900,
+     .read = read_arc<30>,
+     .check = check_counted_cells},
+    {.name = "mini-arc",
+     .description = "Mini-ARC: JSON, on a 5x5 canvas",
+     .alphabet = kArcAlphabet,
+     .seq_len = 25,
+     .read = read_arc<5>,
+     .check = check_counted_cells},
+}};
+
+}  // namespace
+
+std::span<const Task> tasks() { return kTasks; }
+
+const Task& find_task(std::string_view name) {
+  const auto row = std::find_if(kTasks.begin(), kTasks.end(),
+                                [&](const Task& task) { return task.name == name; });
+  if (row != kTasks.end()) return *row;
+  std::vector<std::string_view> names;
+  for (const Task& task : kTasks) names.push_back(task.name);
+  fail(ErrorCode::InvalidArgument, "unknown task; got '", name, "', expected one of ",
+       join(names, ", "), "; nearest is ", nearest_word(name, names));
+}
+
+std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path) {
+  std::vector<Example> examples = task.read(path);
+  DRIFTLESS_REQUIRE(!examples.empty(), ErrorCode::BadFile, path.string(), ": no ", task.name,
+                    " boards");
+  for (const Example& example : examples)
+    DRIFTLESS_REQUIRE(example.input.size() == examples.front().input.size(), ErrorCode::BadFile,
+                      path.string(), ": boards of several sizes; got ",
+                      examples.front().input.size(), " and ", example.input.size(), " cells");
+  return examples;
+}
+
+std::string to_text(const Task& task, std::span<const uint8_t> tokens) {
+  std::string text;
+  for (const uint8_t token : tokens)
+    text += token < task.alphabet.size() ? task.alphabet[token] : '?';
+  return text;
+}
+
+}  // namespace driftless::task

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tasks as data: what a command needs to read, show and check any of them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace driftless::task {
+
+/// One board as a model sees it: equally many tokens in and out; 0 in the label does not count.
+struct Example {
+  std::string name;  ///< of the source or ARC task; may be empty
+  std::vector<uint8_t> input;
+  std::vector<uint8_t> label;
+};
+
+/// Accepted: not the label, but another right answer (a second solution of an ambiguous Sudoku,
+/// another shortest path).
+enum class Outcome { Exact, Accepted, Wrong };
+
+struct Task {
+  std::string_view name;
+  std::string_view description;
+  /// Character of each token, for text; the first is the pad. Its size is the vocabulary size.
+  std::string_view alphabet;
+  /// Cells of the published boards; files may hold boards of other sizes.
+  int64_t seq_len;
+  std::vector<Example> (*read)(const std::filesystem::path& path);
+  /// Requires a prediction of the label's length.
+  Outcome (*check)(const Example& example, std::span<const uint8_t> prediction);
+
+  [[nodiscard]] int64_t vocab_size() const { return static_cast<int64_t>(alphabet.size()); }
+};
+
+std::span<const Task> tasks();
+/// Throws InvalidArgument with the nearest name.
+const Task& find_task(std::string_view name);
+
+/// Reads the boards of a file. Throws BadFile when it has none or boards of several sizes.
+std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path);
+
+/// The tokens as text; tokens outside the vocabulary show as '?'.
+std::string to_text(const Task& task, std::span<const uint8_t> tokens);
+
+}  // namespace driftless::task

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/task/text_file.h"
+
+#include "driftless/base/file.h"
+#include "driftless/base/text.h"
+
+namespace driftless::task {
+
+std::string read_text(const std::filesystem::path& path) {
+  const auto bytes = read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  for (std::string_view& line : lines)
+    if (line.ends_with('\r')) line.remove_suffix(1);
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+}  // namespace driftless::task

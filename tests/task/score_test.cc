@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/task/score.h"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/testing/expect_error.h"
+
+namespace driftless::task {
+namespace {
+
+using driftless::testing::expect_error;
+
+TEST(Share, WilsonIntervalByHand) {
+  // With z^2 = 3.841459 and n = 10, hits = 5: center 0.5, half 1.959964 / 1.3841459 *
+  // sqrt(0.025 + 3.841459 / 400) = 1.4160100 * 0.1860206 = 0.2634070.
+  const Interval half = Share{.hits = 5, .n = 10}.interval();
+  EXPECT_NEAR(half.low, 0.2365931, 1e-6);
+  EXPECT_NEAR(half.high, 0.7634069, 1e-6);
+  // No hit in 10: 0 to z^2 / (n + z^2) = 3.841459 / 13.841459.
+  const Interval none = Share{.hits = 0, .n = 10}.interval();
+  EXPECT_EQ(none.low, 0);
+  EXPECT_NEAR(none.high, 0.2775328, 1e-6);
+  const Interval all = Share{.hits = 10, .n = 10}.interval();
+  EXPECT_NEAR(all.low, 0.7224672, 1e-6);
+  EXPECT_EQ(all.high, 1);
+}
+
+TEST(Share, IntervalEndsSolveTheDefiningEquation) {
+  for (const Share share :
+       {Share{.hits = 1, .n = 3}, {.hits = 446, .n = 1000}, {.hits = 1, .n = 9974}}) {
+    const Interval interval = share.interval();
+    EXPECT_LT(interval.low, share.value());
+    EXPECT_GT(interval.high, share.value());
+    for (const double p : {interval.low, interval.high}) {
+      const auto n = static_cast<double>(share.n);
+      const double deviation = std::abs(static_cast<double>(share.hits) - n * p);
+      // Rounding of p is amplified by about n / deviation at most.
+      EXPECT_NEAR(deviation / std::sqrt(n * p * (1 - p)), 1.959963984540054, 1e-9);
+    }
+  }
+}
+
+TEST(Share, OfNothingIsZeroAndUnknown) {
+  const Share none;
+  EXPECT_EQ(none.value(), 0);
+  EXPECT_EQ(none.interval().low, 0);
+  EXPECT_EQ(none.interval().high, 1);
+}
+
+TEST(Score, CountsBoardsCellsAndSteps) {
+  Score score;
+  using Row = std::vector<uint8_t>;
+  EXPECT_TRUE(score.add(Row{2, 3, 4}, Row{2, 3, 4}, 16));
+  EXPECT_FALSE(score.add(Row{2, 3, 4}, Row{2, 3, 5}, 4));
+  EXPECT_TRUE(score.add(Row{0, 3, 0}, Row{9, 3, 9}, 1));
+  EXPECT_FALSE(score.add(Row{0, 0}, Row{1, 1}, 99));
+  EXPECT_EQ(score.exact, (Share{.hits = 2, .n = 3}));
+  EXPECT_EQ(score.cells, (Share{.hits = 6, .n = 7}));
+  EXPECT_EQ(score.mean_steps(), 7);
+  EXPECT_EQ(Score{}.mean_steps(), 0);
+  expect_error(ErrorCode::InvalidArgument, "got 2 and 1", [&] { score.add(Row{1, 2}, Row{1}, 1); });
+  expect_error(ErrorCode::InvalidArgument, "negative steps",
+               [&] { score.add(Row{1}, Row{1}, -1); });
+}
+
+}  // namespace
+}  // namespace driftless::task

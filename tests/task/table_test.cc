@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/task/table.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/file.h"
+#include "driftless/task/maze/csv.h"
+#include "driftless/task/sudoku/csv.h"
+#include "driftless/task/sudoku/generator.h"
+
+#include "tests/testing/expect_error.h"
+#include "tests/testing/temp_dir.h"
+
+namespace driftless::task {
+namespace {
+
+using driftless::testing::expect_error;
+
+class TaskTable : public ::testing::Test {
+ protected:
+  std::vector<Example> read(std::string_view task, std::string_view text) {
+    write_file_atomic(dir_.path() / "data", text);
+    return read_examples(find_task(task), dir_.path() / "data");
+  }
+
+ private:
+  driftless::testing::TempDir dir_;
+};
+
+TEST_F(TaskTable, RowsAreNamedAndHaveThePublishedVocabularies) {
+  std::set<std::string_view> names;
+  for (const Task& task : tasks()) {
+    EXPECT_EQ(find_task(task.name).name, task.name);
+    EXPECT_FALSE(task.description.empty());
+    EXPECT_GT(task.seq_len, 0);
+    names.insert(task.name);
+  }
+  EXPECT_EQ(names.size(), tasks().size());
+  EXPECT_EQ(find_task("sudoku").vocab_size(), 11);
+  EXPECT_EQ(find_task("maze").vocab_size(), 6);
+  EXPECT_EQ(find_task("arc").vocab_size(), 12);
+  expect_error(ErrorCode::InvalidArgument, "nearest is sudoku", [] { find_task("soduku"); });
+}
+
+TEST_F(TaskTable, SudokuBoardsAreReadCheckedAndShown) {
+  Rng rng(1);
+  const auto puzzle = sudoku::generate({}, rng);
+  const auto examples = read("sudoku", sudoku::to_csv(std::vector{puzzle}));
+  ASSERT_EQ(examples.size(), 1u);
+  const Task& task = find_task("sudoku");
+  EXPECT_EQ(to_text(task, examples[0].input), sudoku::to_line(puzzle.question));
+  EXPECT_EQ(task.check(examples[0], examples[0].label), Outcome::Exact);
+  EXPECT_EQ(task.check(examples[0], examples[0].input), Outcome::Wrong);
+  EXPECT_EQ(task.check(examples[0], std::vector<uint8_t>(81, 255)), Outcome::Wrong);
+  EXPECT_EQ(to_text(task, std::vector<uint8_t>{0, 1, 10, 11}), "?.9?");
+  // Two solutions: the other one is accepted.
+  const Example two = read("sudoku", ".2.4.4.221434321\n").at(0);
+  const std::string swapped =
+      to_text(task, two.label) == "1234341221434321" ? "3214143221434321" : "1234341221434321";
+  EXPECT_EQ(task.check(two, sudoku::to_tokens(sudoku::parse_line(swapped))), Outcome::Accepted);
+}
+
+TEST_F(TaskTable, MazesAcceptOtherShortestPaths) {
+  const auto examples = read("maze", "question,answer\nS       G,S  o  ooG\n");
+  const Task& task = find_task("maze");
+  EXPECT_EQ(to_text(task, examples.at(0).label), "S  o  ooG");
+  EXPECT_EQ(task.check(examples[0], examples[0].label), Outcome::Exact);
+  EXPECT_EQ(task.check(examples[0], maze::parse_line("Soo  o  G").cells), Outcome::Accepted);
+  EXPECT_EQ(task.check(examples[0], examples[0].input), Outcome::Wrong);
+}
+
+TEST_F(TaskTable, ArcReadsTestPairsOntoTheCanvas) {
+  const std::string text =
+      R"({"a":{"train":[],"test":[{"input":[[1]],"output":[[2,3]]},{"input":[[4]]}]}})";
+  const auto mini = read("mini-arc", text);
+  ASSERT_EQ(mini.size(), 1u);
+  EXPECT_EQ(mini[0].name, "a");
+  const Task& task = find_task("mini-arc");
+  EXPECT_EQ(to_text(task, mini[0].label).substr(0, 10), "23|??||???");
+  EXPECT_EQ(task.check(mini[0], mini[0].label), Outcome::Exact);
+  EXPECT_EQ(task.check(mini[0], mini[0].input), Outcome::Wrong);
+  EXPECT_EQ(read("arc", text).at(0).input.size(), 900u);
+}
+
+TEST_F(TaskTable, EmptyAndMixedFilesAreErrors) {
+  expect_error(ErrorCode::BadFile, "no sudoku boards",
+               [&] { read("sudoku", "question,answer\n"); });
+  expect_error(ErrorCode::BadFile, "several sizes; got 16 and 81",
+               [&] { read("sudoku", std::string(16, '.') + "\n" + std::string(81, '.')); });
+}
+
+}  // namespace
+}  // namespace driftless::task
