@@ -2,10 +2,12 @@
 #include "driftless/lab/batches.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "driftless/base/error.h"
 #include "driftless/task/sudoku/augment.h"
+#include "driftless/task/sudoku/canonical.h"
 
 namespace driftless::lab {
 
@@ -34,6 +36,15 @@ const Puzzle& BoardPool::draw(Rng& rng) const {
   while (part + 1 < parts_.size() && point >= parts_[part].share) point -= parts_[part++].share;
   const std::vector<Puzzle>& puzzles = parts_[part].puzzles;
   return puzzles[static_cast<size_t>(rng.below(puzzles.size()))];
+}
+
+int64_t count_equivalent(std::span<const Puzzle> pool, std::span<const Puzzle> held_out) {
+  std::set<Board> forms;
+  for (const Puzzle& puzzle : held_out)
+    forms.insert(task::sudoku::canonical_form(puzzle.question, puzzle.answer));
+  return std::count_if(pool.begin(), pool.end(), [&](const Puzzle& puzzle) {
+    return forms.contains(task::sudoku::canonical_form(puzzle.question, puzzle.answer));
+  });
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "driftless/base/rng.h"
@@ -31,6 +32,11 @@ class BoardPool {
   double total_share_ = 0;
   int64_t cells_ = 0;
 };
+
+/// Boards of the pool that a symmetry turns into one of `held_out`: 0 for an honest evaluation.
+/// About 0.2 ms a board.
+int64_t count_equivalent(std::span<const task::sudoku::Puzzle> pool,
+                         std::span<const task::sudoku::Puzzle> held_out);
 
 struct BatchOptions {
   uint64_t seed = 0;

@@ -30,6 +30,7 @@ constexpr const char* kUsage =
     "  eval      --weights FILE --boards CSV [--count N] [--device cpu] [--chunk BOARDS]\n"
     "  check     [--device cpu]\n"
     "  bench     --recipe FILE --data FOLDER [--device cpu] [--steps N] [--chunk BOARDS]\n"
+    "  disjoint  --recipe FILE --data FOLDER\n"
     "  generate  --count N --seed N --min-rating N --out CSV\n";
 
 class Flags {
@@ -185,6 +186,24 @@ int run_bench(const Flags& flags) {
   return 0;
 }
 
+int run_disjoint(const Flags& flags) {
+  const Recipe recipe = read_recipe(flags.text("recipe"));
+  const std::string data = flags.text("data") + "/";
+  const auto held_out = task::sudoku::read_puzzles(data + recipe.eval_file);
+  int64_t shared = 0;
+  for (const Recipe::PoolFile& file : recipe.pool) {
+    const auto pool = task::sudoku::read_puzzles(data + file.file);
+    const int64_t equivalent = count_equivalent(pool, held_out);
+    std::printf("%s: %zu boards, %lld equivalent to one of the %zu of %s\n", file.file.c_str(),
+                pool.size(), static_cast<long long>(equivalent), held_out.size(),
+                recipe.eval_file.c_str());
+    shared += equivalent;
+  }
+  DRIFTLESS_REQUIRE(shared == 0, ErrorCode::BadConfig, "disjoint: got ", shared,
+                    " training boards that are evaluation boards up to symmetry, expected 0");
+  return 0;
+}
+
 int run_generate(const Flags& flags) {
   task::sudoku::GeneratorOptions options;
   options.min_rating = flags.number("min-rating", "0");
@@ -212,6 +231,7 @@ int run(std::span<char*> arguments) {
       {"eval", {"weights", "boards", "count", "device", "chunk"}, run_eval},
       {"check", {"device"}, run_check},
       {"bench", {"recipe", "data", "device", "steps", "chunk", "from", "resume"}, run_bench},
+      {"disjoint", {"recipe", "data"}, run_disjoint},
       {"generate", {"count", "seed", "min-rating", "out"}, run_generate}};
   for (const Verb& verb : verbs)
     if (!arguments.empty() && verb.name == arguments[0])
