@@ -29,6 +29,7 @@ void require_finite(const Tensor& tensor, const std::string& place) {
 void require_no_extra(const std::vector<model::ParamSpec>& specs, const TensorMap& tensors,
                       std::string_view where) {
   std::vector<std::string_view> known;
+  known.reserve(specs.size());
   for (const model::ParamSpec& spec : specs) known.emplace_back(spec.name);
   const std::set<std::string_view> lookup(known.begin(), known.end());
   for (const auto& [name, tensor] : tensors)

@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kLengthBytes = 8;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+/// Parsed JSON takes several times its text; no model here has a header near this size.
+constexpr uint64_t kMaxHeaderBytes = 16 << 20;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 struct Entry {
@@ -142,6 +143,7 @@ struct NamedTensor {
 /// In the order in which they are written.
 std::vector<NamedTensor> file_order(const std::map<std::string, TensorView>& tensors) {
   std::vector<NamedTensor> order;
+  order.reserve(tensors.size());
   for (const auto& [name, view] : tensors) order.push_back({&name, &view});
   std::stable_sort(order.begin(), order.end(), [](const NamedTensor& a, const NamedTensor& b) {
     return info(a.view->dtype).size_bytes > info(b.view->dtype).size_bytes;

@@ -28,25 +28,23 @@ Interval Share::interval() const {
   return {.low = hits == 0 ? 0 : center - half, .high = hits == n ? 1 : center + half};
 }
 
-bool Score::add(std::span<const uint8_t> label, std::span<const uint8_t> prediction,
-                int64_t steps) {
+Share matching_cells(std::span<const uint8_t> label, std::span<const uint8_t> prediction) {
   DRIFTLESS_REQUIRE(label.size() == prediction.size(), ErrorCode::InvalidArgument,
                     "score: label and prediction differ in length; got ", label.size(), " and ",
                     prediction.size());
+  Share cells;
+  for (size_t i = 0; i < label.size(); ++i)
+    if (label[i] != 0) cells.add(label[i] == prediction[i] ? 1 : 0, 1);
+  return cells;
+}
+
+void Score::add(Outcome outcome, Share board_cells, int64_t steps) {
   DRIFTLESS_REQUIRE(steps >= 0, ErrorCode::InvalidArgument, "score: negative steps; got ", steps);
-  int64_t counted = 0;
-  int64_t right = 0;
-  for (size_t i = 0; i < label.size(); ++i) {
-    if (label[i] == 0) continue;
-    ++counted;
-    right += label[i] == prediction[i] ? 1 : 0;
-  }
-  if (counted == 0) return false;
-  const bool is_exact = right == counted;
-  cells.add(right, counted);
-  exact.add(is_exact ? 1 : 0, 1);
+  if (board_cells.n == 0) return;
+  exact.add(outcome == Outcome::Exact ? 1 : 0, 1);
+  accepted.add(outcome != Outcome::Wrong ? 1 : 0, 1);
+  cells.add(board_cells.hits, board_cells.n);
   steps_sum += steps;
-  return is_exact;
 }
 
 double Score::mean_steps() const {

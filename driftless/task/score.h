@@ -29,17 +29,25 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
+/// The counted cells of one board and how many of them are right; cells whose label is 0 (pad) do
+/// not count. Throws InvalidArgument when the lengths differ.
+Share matching_cells(std::span<const uint8_t> label, std::span<const uint8_t> prediction);
+
+/// Accepted: not the label, but another right answer (a second solution of an ambiguous Sudoku,
+/// another shortest path).
+enum class Outcome { Exact, Accepted, Wrong };
+
 /// What a model did with a set of boards. Cells of one board are not independent, so the interval
-/// of `cells` is too narrow; that of `exact` is sound.
+/// of `cells` is too narrow; those of `exact` and `accepted` are sound.
 struct Score {
-  Share exact;  ///< boards with every counted cell right
-  Share cells;  ///< counted cells that are right
+  Share exact;     ///< boards with every counted cell right
+  Share accepted;  ///< boards with the label or another right answer
+  Share cells;     ///< counted cells that are right
   int64_t steps_sum = 0;
 
-  /// Compares one predicted row with its label; cells whose label is 0 (pad) do not count, and a
-  /// row without counted cells is no board. Returns whether the board is exact. Throws
-  /// InvalidArgument when the lengths differ or steps are negative.
-  bool add(std::span<const uint8_t> label, std::span<const uint8_t> prediction, int64_t steps);
+  /// Counts one board after `steps` supervision steps. A row without counted cells is padding of a
+  /// batch and is left out. Throws InvalidArgument when steps are negative.
+  void add(Outcome outcome, Share board_cells, int64_t steps);
   [[nodiscard]] double mean_steps() const;
 };
 

@@ -9,14 +9,14 @@
 #include "driftless/task/arc/json.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/path.h"
-#include "driftless/task/score.h"
 #include "driftless/task/sudoku/csv.h"
 
 namespace driftless::task {
 namespace {
 
 Outcome check_counted_cells(const Example& example, std::span<const uint8_t> prediction) {
-  return Score{}.add(example.label, prediction, 0) ? Outcome::Exact : Outcome::Wrong;
+  const Share cells = matching_cells(example.label, prediction);
+  return cells.n > 0 && cells.hits == cells.n ? Outcome::Exact : Outcome::Wrong;
 }
 
 std::vector<Example> read_sudoku(const std::filesystem::path& path) {
@@ -49,19 +49,9 @@ std::vector<Example> read_maze(const std::filesystem::path& path) {
 }
 
 Outcome check_maze(const Example& example, std::span<const uint8_t> prediction) {
-  const auto count = std::count(example.label.begin(), example.label.end(), maze::kPath);
-  const maze::Puzzle puzzle{.question = maze::board_from_tokens(example.input),
-                            .answer = maze::board_from_tokens(example.label),
-                            .path_cells = count + 2};
-  switch (maze::check(puzzle, prediction)) {
-    case maze::Verdict::Exact:
-      return Outcome::Exact;
-    case maze::Verdict::OtherShortest:
-      return Outcome::Accepted;
-    case maze::Verdict::Wrong:
-      break;
-  }
-  return Outcome::Wrong;
+  return maze::check({.question = maze::board_from_tokens(example.input),
+                      .answer = maze::board_from_tokens(example.label)},
+                     prediction);
 }
 
 /// The test pairs with a known output, grids in the top left corner of the canvas.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "driftless/task/score.h"
+
 namespace driftless::task {
 
 /// One board as a model sees it: equally many tokens in and out; 0 in the label does not count.
@@ -18,10 +20,6 @@ struct Example {
   std::vector<uint8_t> label;
 };
 
-/// Accepted: not the label, but another right answer (a second solution of an ambiguous Sudoku,
-/// another shortest path).
-enum class Outcome { Exact, Accepted, Wrong };
-
 struct Task {
   std::string_view name;
   std::string_view description;
@@ -30,7 +28,8 @@ struct Task {
   /// Cells of the published boards; files may hold boards of other sizes.
   int64_t seq_len;
   std::vector<Example> (*read)(const std::filesystem::path& path);
-  /// Requires a prediction of the label's length.
+  /// Compares a prediction with the label. Throws InvalidArgument when lengths differ or the input
+  /// is no board of this task.
   Outcome (*check)(const Example& example, std::span<const uint8_t> prediction);
 
   [[nodiscard]] int64_t vocab_size() const { return static_cast<int64_t>(alphabet.size()); }

@@ -13,7 +13,7 @@
 
 #include "tests/store/small_model.h"
 #include "tests/testing/expect_error.h"
-#include "tests/testing/shared.h"
+#include "tests/testing/shared_data.h"
 #include "tests/testing/temp_dir.h"
 
 namespace driftless::store {
@@ -86,7 +86,7 @@ TEST(Checkpoint, SavingChecksFirst) {
   EXPECT_THROW(save_checkpoint(dir.path() / "m", missing), Error);
   Checkpoint large = small_checkpoint();
   large.tensors["q_head.bias"].values[0] = 1e6f;
-  expect_error(ErrorCode::Numeric, "'q_head.bias': value does not fit F16",
+  expect_error(ErrorCode::Numeric, "'q_head.bias': value 0 does not fit F16",
                [&] { save_checkpoint(dir.path() / "m", large, DType::F16); });
   expect_error(ErrorCode::Unsupported, "U8",
                [&] { save_checkpoint(dir.path() / "m", small_checkpoint(), DType::U8); });
@@ -113,8 +113,8 @@ TEST(Checkpoint, IntegerWeightsAreRefused) {
 }
 
 TEST(Checkpoint, PublishedCheckpointLoads) {
-  const auto path = driftless::testing::shared_folder() / "checkpoints/sudoku-mlp-256.safetensors";
-  DRIFTLESS_SKIP_WITHOUT(path);
+  const auto path = driftless::testing::shared_path("checkpoints/sudoku-mlp-256.safetensors");
+  DRIFTLESS_NEEDS_FILE(path);
   const Checkpoint checkpoint = load_checkpoint(path);
   EXPECT_EQ(checkpoint.config, model::find_preset("trm-sudoku-mlp-256").config);
   int64_t values = 0;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <gtest/gtest.h>
+
 #include "driftless/model/presets.h"
 #include "driftless/model/shapes.h"
 #include "driftless/store/checkpoint.h"

@@ -51,20 +51,28 @@ TEST(Share, OfNothingIsZeroAndUnknown) {
   EXPECT_EQ(none.interval().high, 1);
 }
 
+TEST(Share, OfMatchingCellsLeavesOutThePad) {
+  using Row = std::vector<uint8_t>;
+  EXPECT_EQ(matching_cells(Row{2, 3, 4}, Row{2, 3, 5}), (Share{.hits = 2, .n = 3}));
+  EXPECT_EQ(matching_cells(Row{0, 3, 0}, Row{9, 3, 9}), (Share{.hits = 1, .n = 1}));
+  expect_error(ErrorCode::InvalidArgument, "got 2 and 1", [] {
+    matching_cells(Row{1, 2}, Row{1});
+  });
+}
+
 TEST(Score, CountsBoardsCellsAndSteps) {
   Score score;
-  using Row = std::vector<uint8_t>;
-  EXPECT_TRUE(score.add(Row{2, 3, 4}, Row{2, 3, 4}, 16));
-  EXPECT_FALSE(score.add(Row{2, 3, 4}, Row{2, 3, 5}, 4));
-  EXPECT_TRUE(score.add(Row{0, 3, 0}, Row{9, 3, 9}, 1));
-  EXPECT_FALSE(score.add(Row{0, 0}, Row{1, 1}, 99));
-  EXPECT_EQ(score.exact, (Share{.hits = 2, .n = 3}));
-  EXPECT_EQ(score.cells, (Share{.hits = 6, .n = 7}));
+  score.add(Outcome::Exact, {.hits = 3, .n = 3}, 16);
+  score.add(Outcome::Accepted, {.hits = 1, .n = 3}, 4);
+  score.add(Outcome::Wrong, {.hits = 2, .n = 3}, 1);
+  score.add(Outcome::Exact, {.hits = 0, .n = 0}, 99);
+  EXPECT_EQ(score.exact, (Share{.hits = 1, .n = 3}));
+  EXPECT_EQ(score.accepted, (Share{.hits = 2, .n = 3}));
+  EXPECT_EQ(score.cells, (Share{.hits = 6, .n = 9}));
   EXPECT_EQ(score.mean_steps(), 7);
   EXPECT_EQ(Score{}.mean_steps(), 0);
-  expect_error(ErrorCode::InvalidArgument, "got 2 and 1", [&] { score.add(Row{1, 2}, Row{1}, 1); });
   expect_error(ErrorCode::InvalidArgument, "negative steps",
-               [&] { score.add(Row{1}, Row{1}, -1); });
+               [&] { score.add(Outcome::Wrong, {.hits = 0, .n = 1}, -1); });
 }
 
 }  // namespace

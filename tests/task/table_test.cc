@@ -84,6 +84,19 @@ TEST_F(TaskTable, ArcReadsTestPairsOntoTheCanvas) {
   EXPECT_EQ(read("arc", text).at(0).input.size(), 900u);
 }
 
+TEST_F(TaskTable, CheckersRefuseOtherLengthsAndTokens) {
+  for (const Task& task : tasks()) {
+    const Example zeros{.name = {},
+                        .input = std::vector<uint8_t>(static_cast<size_t>(task.seq_len), 0),
+                        .label = std::vector<uint8_t>(static_cast<size_t>(task.seq_len), 1)};
+    expect_error(ErrorCode::InvalidArgument, "got",
+                 [&] { task.check(zeros, std::vector<uint8_t>(3, 1)); });
+    // Rows of pads are no board; ARC compares tokens alone.
+    if (task.alphabet.starts_with("?|")) continue;
+    expect_error(ErrorCode::InvalidArgument, "bad token", [&] { task.check(zeros, zeros.input); });
+  }
+}
+
 TEST_F(TaskTable, EmptyAndMixedFilesAreErrors) {
   expect_error(ErrorCode::BadFile, "no sudoku boards",
                [&] { read("sudoku", "question,answer\n"); });

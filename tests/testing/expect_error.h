@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the code and a word of the message of the Error that a call throws.
+// Wrong-input tests: the class of the error and a word of its message.
 #pragma once
 
-#include <string>
-#include <utility>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -11,18 +10,21 @@
 
 namespace driftless::testing {
 
-/// Expects `call` to throw Error with `code` and a message that contains `word`.
-template <class Call>
-void expect_error(ErrorCode code, const std::string& word, Call&& call) {
+/// The action throws Error with that code and a message that contains the word.
+template <class Action>
+void expect_error(ErrorCode code, std::string_view word, Action&& action) {
   try {
-    std::forward<Call>(call)();
+    action();
+    ADD_FAILURE() << "no error; expected one with '" << word << "'";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
+    EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos)
         << "'" << word << "' is not in: " << error.what();
-    return;
   }
-  ADD_FAILURE() << "no error; expected one that says '" << word << "'";
 }
 
 }  // namespace driftless::testing
+
+/// The same for a single statement.
+#define EXPECT_ERROR(statement, code, word) \
+  ::driftless::testing::expect_error((code), (word), [&] { statement; })

@@ -22,7 +22,7 @@ Puzzle parse_row(std::string_view question, std::string_view answer) {
   DRIFTLESS_REQUIRE(drawn.side == puzzle->question.side, ErrorCode::InvalidArgument,
                     "maze: question and answer differ in size; got ", question.size(), " and ",
                     answer.size(), " cells");
-  DRIFTLESS_REQUIRE(check(*puzzle, drawn.cells) != Verdict::Wrong, ErrorCode::InvalidArgument,
+  DRIFTLESS_REQUIRE(check(*puzzle, drawn.cells) != Outcome::Wrong, ErrorCode::InvalidArgument,
                     "maze: the answer is not the question with a shortest path from S to G");
   puzzle->answer = drawn;
   return *puzzle;

@@ -21,6 +21,16 @@ std::array<int64_t, 4> neighbours(int64_t side, int64_t cell) {
           column + 1 < side ? cell + 1 : -1, row > 0 ? cell - side : -1};
 }
 
+/// Whether there is a cell at every place and each is beside the one before.
+bool is_chain(int64_t side, std::span<const int64_t> cells) {
+  for (size_t i = 1; i < cells.size(); ++i) {
+    const auto beside = neighbours(side, cells[i - 1]);
+    if (cells[i] < 0 || std::find(beside.begin(), beside.end(), cells[i]) == beside.end())
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Reach reach_from(const Board& board, int64_t origin) {
@@ -57,33 +67,35 @@ std::optional<Puzzle> label(const Board& question) {
   return puzzle;
 }
 
-Verdict check(const Puzzle& puzzle, std::span<const uint8_t> prediction) {
-  DRIFTLESS_ASSERT(prediction.size() == puzzle.answer.cells.size());
-  if (std::equal(prediction.begin(), prediction.end(), puzzle.answer.cells.begin()))
-    return Verdict::Exact;
+Outcome check(const Puzzle& puzzle, std::span<const uint8_t> prediction) {
   const Board& question = puzzle.question;
+  require_question(question);
+  DRIFTLESS_REQUIRE(
+      prediction.size() == question.cells.size() && prediction.size() == puzzle.answer.cells.size(),
+      ErrorCode::InvalidArgument, "maze: sizes differ; got a question of ", question.cells.size(),
+      ", an answer of ", puzzle.answer.cells.size(), " and a prediction of ", prediction.size(),
+      " cells");
+  if (std::equal(prediction.begin(), prediction.end(), puzzle.answer.cells.begin()))
+    return Outcome::Exact;
+  const int64_t goal = find(question, kGoal);
   const Reach reach = reach_from(question, find(question, kStart));
+  const int64_t steps = reach.distance[static_cast<size_t>(goal)];
+  if (steps < 0) return Outcome::Wrong;
   // A shortest path has one cell at each distance, each beside the one before.
-  std::vector<int64_t> at_distance(static_cast<size_t>(puzzle.path_cells), -1);
+  std::vector<int64_t> at_distance(static_cast<size_t>(steps) + 1, -1);
   at_distance.front() = find(question, kStart);
-  at_distance.back() = find(question, kGoal);
+  at_distance.back() = goal;
   for (int64_t cell = 0; cell < question.size(); ++cell) {
     const uint8_t token = prediction[static_cast<size_t>(cell)];
     if (token == question.at(cell)) continue;
-    if (token != kPath || question.at(cell) != kOpen) return Verdict::Wrong;
+    if (token != kPath || question.at(cell) != kOpen) return Outcome::Wrong;
     const int64_t distance = reach.distance[static_cast<size_t>(cell)];
-    if (distance < 0 || distance >= puzzle.path_cells) return Verdict::Wrong;
+    if (distance < 0 || distance > steps) return Outcome::Wrong;
     int64_t& slot = at_distance[static_cast<size_t>(distance)];
-    if (slot >= 0) return Verdict::Wrong;
+    if (slot >= 0) return Outcome::Wrong;
     slot = cell;
   }
-  for (size_t i = 1; i < at_distance.size(); ++i) {
-    if (at_distance[i] < 0) return Verdict::Wrong;
-    const auto beside = neighbours(question.side, at_distance[i - 1]);
-    if (std::find(beside.begin(), beside.end(), at_distance[i]) == beside.end())
-      return Verdict::Wrong;
-  }
-  return Verdict::OtherShortest;
+  return is_chain(question.side, at_distance) ? Outcome::Accepted : Outcome::Wrong;
 }
 
 }  // namespace driftless::task::maze

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driftless/task/maze/board.h"
+#include "driftless/task/score.h"
 
 namespace driftless::task::maze {
 
@@ -23,9 +24,8 @@ Reach reach_from(const Board& board, int64_t origin);
 /// reach. Throws InvalidArgument unless the board has one S, one G and no path.
 std::optional<Puzzle> label(const Board& question);
 
-enum class Verdict { Exact, OtherShortest, Wrong };
-/// Compares a predicted board with the label: equal, another path of the same least length through
-/// an otherwise unchanged board, or neither. Requires tokens of the puzzle's size.
-Verdict check(const Puzzle& puzzle, std::span<const uint8_t> prediction);
+/// Exact: equal to the answer. Accepted: another path of least length through an otherwise
+/// unchanged board. Throws InvalidArgument when the question is none or the sizes differ.
+Outcome check(const Puzzle& puzzle, std::span<const uint8_t> prediction);
 
 }  // namespace driftless::task::maze

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 
+#include "driftless/base/error.h"
 #include "driftless/base/shuffle.h"
 
 namespace driftless::task::sudoku {
@@ -27,6 +28,8 @@ std::array<uint8_t, kMaxSide> random_lines(int64_t box, Rng& rng) {
 }  // namespace
 
 Symmetry random_symmetry(int64_t box, Rng& rng) {
+  DRIFTLESS_REQUIRE(box == 2 || box == 3, ErrorCode::InvalidArgument,
+                    "sudoku symmetry: bad box side; got ", box, ", expected 2 or 3");
   Symmetry symmetry;
   std::iota(symmetry.digit_to.begin(), symmetry.digit_to.end(), uint8_t{0});
   shuffle(std::span(symmetry.digit_to).subspan(1, static_cast<size_t>(box * box)), rng);

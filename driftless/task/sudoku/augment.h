@@ -23,7 +23,7 @@ struct Symmetry {
 
 /// A symmetry drawn uniformly from the whole group for boards with this box side (2 or 3): 9! *
 /// 2 * 6^8 for 3. Draw order: digits, transposition, bands and their rows, stacks and their
-/// columns.
+/// columns. Throws InvalidArgument on another box side.
 Symmetry random_symmetry(int64_t box, Rng& rng);
 
 /// Apply the same symmetry to a question and its answer to augment both jointly.

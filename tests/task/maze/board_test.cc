@@ -42,7 +42,7 @@ TEST(MazeBoard, SymmetriesKeepShortestPaths) {
     const Puzzle image = apply(dihedral_from_id(id), puzzle);
     const Puzzle relabelled = label(image.question).value();
     EXPECT_EQ(relabelled.path_cells, puzzle.path_cells);
-    EXPECT_NE(check(relabelled, image.answer.cells), Verdict::Wrong);
+    EXPECT_NE(check(relabelled, image.answer.cells), Outcome::Wrong);
     EXPECT_EQ(apply(inverse(dihedral_from_id(id)), image), puzzle);
   }
   EXPECT_EQ(to_line(apply(Dihedral::Turn90, parse_line("S  G"))), " GS ");

@@ -16,7 +16,7 @@ namespace {
 
 using driftless::testing::expect_error;
 
-Verdict verdict(const Puzzle& puzzle, std::string_view prediction) {
+Outcome verdict(const Puzzle& puzzle, std::string_view prediction) {
   return check(puzzle, parse_line(prediction).cells);
 }
 
@@ -39,21 +39,25 @@ TEST(MazePath, NeighbouringEndsAndClosedWays) {
 
 TEST(MazePath, CheckerTellsOtherShortestPathsFromWrongOnes) {
   const Puzzle puzzle = *label(parse_line("S       G"));
-  EXPECT_EQ(verdict(puzzle, "S  o  ooG"), Verdict::Exact);
-  EXPECT_EQ(verdict(puzzle, "Soo  o  G"), Verdict::OtherShortest);
-  EXPECT_EQ(verdict(puzzle, "So  oo  G"), Verdict::OtherShortest);
-  EXPECT_EQ(verdict(puzzle, "S       G"), Verdict::Wrong);  // no path
-  EXPECT_EQ(verdict(puzzle, "S  o  o G"), Verdict::Wrong);  // a gap
-  EXPECT_EQ(verdict(puzzle, "So o  ooG"), Verdict::Wrong);  // a cell too many
-  EXPECT_EQ(verdict(puzzle, "So o o  G"), Verdict::Wrong);  // two at one distance
-  EXPECT_EQ(verdict(puzzle, "So    ooG"), Verdict::Wrong);  // broken between levels
-  EXPECT_EQ(verdict(puzzle, "o  o  ooG"), Verdict::Wrong);  // S overwritten
-  EXPECT_EQ(verdict(puzzle, "S #o  ooG"), Verdict::Wrong);  // a wall invented
+  EXPECT_EQ(verdict(puzzle, "S  o  ooG"), Outcome::Exact);
+  EXPECT_EQ(verdict(puzzle, "Soo  o  G"), Outcome::Accepted);
+  EXPECT_EQ(verdict(puzzle, "So  oo  G"), Outcome::Accepted);
+  EXPECT_EQ(verdict(puzzle, "S       G"), Outcome::Wrong);  // no path
+  EXPECT_EQ(verdict(puzzle, "S  o  o G"), Outcome::Wrong);  // a gap
+  EXPECT_EQ(verdict(puzzle, "So o  ooG"), Outcome::Wrong);  // a cell too many
+  EXPECT_EQ(verdict(puzzle, "So o o  G"), Outcome::Wrong);  // two at one distance
+  EXPECT_EQ(verdict(puzzle, "So    ooG"), Outcome::Wrong);  // broken between levels
+  EXPECT_EQ(verdict(puzzle, "o  o  ooG"), Outcome::Wrong);  // S overwritten
+  EXPECT_EQ(verdict(puzzle, "S #o  ooG"), Outcome::Wrong);  // a wall invented
   std::vector<uint8_t> padded = puzzle.answer.cells;
   padded[1] = 0;
-  EXPECT_EQ(check(puzzle, padded), Verdict::Wrong);
+  EXPECT_EQ(check(puzzle, padded), Outcome::Wrong);
+  expect_error(ErrorCode::InvalidArgument, "prediction of 4",
+               [&] { check(puzzle, std::vector<uint8_t>(4, kOpen)); });
+  expect_error(ErrorCode::InvalidArgument, "0 S",
+               [&] { check({.question = parse_line("   G")}, std::vector<uint8_t>(4, kOpen)); });
   const Puzzle detour = *label(parse_line("S #    # G #### "));
-  EXPECT_EQ(verdict(detour, "S #  oo# G #### "), Verdict::Wrong);
+  EXPECT_EQ(verdict(detour, "S #  oo# G #### "), Outcome::Wrong);
 }
 
 /// All shortest paths by brute force: every set of open cells that, as walls were all others, is a
@@ -77,7 +81,7 @@ TEST(MazePath, CheckerAcceptsExactlyTheShortestPaths) {
       const auto alone = label(only);
       const bool is_shortest = std::popcount(set) == puzzle.path_cells - 2 && alone &&
                                alone->path_cells == puzzle.path_cells;
-      ASSERT_EQ(check(puzzle, drawn) != Verdict::Wrong, is_shortest) << to_line(puzzle.question);
+      ASSERT_EQ(check(puzzle, drawn) != Outcome::Wrong, is_shortest) << to_line(puzzle.question);
     }
   }
 }

@@ -9,6 +9,8 @@
 #include "driftless/task/sudoku/generator.h"
 #include "driftless/task/sudoku/solver.h"
 
+#include "tests/testing/expect_error.h"
+
 namespace driftless::task::sudoku {
 namespace {
 
@@ -43,6 +45,12 @@ TEST_P(SudokuAugment, SymmetriesKeepTheRulesAndTheSolution) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Boxes, SudokuAugment, ::testing::Values(2, 3));
+
+TEST(SudokuSymmetry, NeedsABoxSideOfTwoOrThree) {
+  Rng rng(1);
+  driftless::testing::expect_error(ErrorCode::InvalidArgument, "got 4",
+                                   [&] { random_symmetry(4, rng); });
+}
 
 TEST(SudokuSymmetry, LinesStayWithTheirBands) {
   Rng rng(9);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of the command line. Each adds its flags and a callback to a subcommand; main.cc lists
+// them in one table, parses, and turns errors into exit codes.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace driftless::cli {
+
+/// Ends the help of a verb with an example that a user can paste.
+inline void show_example(CLI::App& verb, const std::string& command) {
+  verb.footer("Example: " + command + "\n");
+}
+
+void add_formats_command(CLI::App& verb);
+void add_codec_command(CLI::App& verb);
+void add_convert_command(CLI::App& verb);
+void add_data_command(CLI::App& verb);
+void add_info_command(CLI::App& verb);
+
+}  // namespace driftless::cli

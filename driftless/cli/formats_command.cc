@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless formats: the table of number formats.
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "driftless/cli/command.h"
+#include "driftless/formats/table.h"
+
+namespace driftless::cli {
+namespace {
+
+using formats::Format;
+using formats::Scaling;
+
+std::string scale_text(const Format& format) {
+  switch (format.scaling) {
+    case Scaling::PowerOfTwo:
+      return "e8m0";
+    case Scaling::TwoLevel:
+      return "e4m3 * float";
+    case Scaling::None:
+      break;
+  }
+  return "-";
+}
+
+void print_table() {
+  std::printf("%-12s %8s %6s %-13s %12s %12s %12s  %s\n", "format", "bits", "block", "scale",
+              "lowest", "largest", "smallest", "specials");
+  for (const Format& format : formats::formats()) {
+    const std::string block = format.scaling == Scaling::None ? "-" : std::to_string(format.block);
+    std::printf("%-12s %8g %6s %-13s %12.6g %12.6g %12.6g  %s\n", std::string(format.name).c_str(),
+                formats::bits_per_element(format), block.c_str(), scale_text(format).c_str(),
+                static_cast<double>(format.element.min), static_cast<double>(format.element.max),
+                static_cast<double>(format.element.smallest),
+                std::string(format.element.specials).c_str());
+  }
+}
+
+void print_json() {
+  auto rows = nlohmann::ordered_json::array();
+  for (const Format& format : formats::formats()) {
+    nlohmann::ordered_json row = {{"name", format.name},
+                                  {"id", format.id},
+                                  {"bits_per_element", formats::bits_per_element(format)},
+                                  {"element_bits", format.element.bits},
+                                  {"lowest", format.element.min},
+                                  {"largest", format.element.max},
+                                  {"smallest", format.element.smallest},
+                                  {"specials", format.element.specials}};
+    if (format.scaling != Scaling::None) {
+      row["block"] = format.block;
+      row["scale"] = scale_text(format);
+    }
+    rows.push_back(row);
+  }
+  std::cout << rows.dump(2) << '\n';
+}
+
+}  // namespace
+
+void add_formats_command(CLI::App& verb) {
+  auto as_json = std::make_shared<bool>(false);
+  verb.add_flag("--json", *as_json, "print JSON");
+  show_example(verb, "driftless formats --json");
+  verb.callback([as_json] { *as_json ? print_json() : print_table(); });
+}
+
+}  // namespace driftless::cli

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driftless program. Exit codes: 0 done, 2 wrong usage, 10 + ErrorCode for everything else.
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/base/text.h"
+#include "driftless/cli/command.h"
+
+namespace driftless::cli {
+namespace {
+
+constexpr int kUsageExit = 2;
+
+int exit_code(ErrorCode code) { return 10 + static_cast<int>(code); }
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  void (*add)(CLI::App& verb);
+};
+
+constexpr std::array kVerbs = {
+    Verb{"formats", "the table of number formats", add_formats_command},
+    Verb{"codec", "encode, decode and measure number formats", add_codec_command},
+    Verb{"data", "generate, check, convert and describe boards", add_data_command},
+    Verb{"convert", "turn a checkpoint, array or data set into safetensors", add_convert_command},
+    Verb{"info", "what this build is, or what a model file holds", add_info_command},
+};
+
+/// The innermost subcommand that was reached.
+const CLI::App& reached(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : reached(*parsed.front());
+}
+
+/// "driftless codec error".
+std::string full_name(const CLI::App& app) {
+  if (app.get_parent() == nullptr) return app.get_name();
+  return full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+/// "; did you mean '--input'?" for an unknown flag or verb.
+std::string suggestion(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return "; did you mean '" + std::string(nearest_word(word, views)) + "'?";
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = reached(app);
+  std::string message = error.what();
+  const auto extras = app.remaining(true);
+  if (!extras.empty()) {
+    message = "unknown argument '" + extras.front() + "'" + suggestion(verb, extras.front());
+  }
+  std::fprintf(stderr, "driftless: %s (see '%s --help')\n", message.c_str(),
+               full_name(verb).c_str());
+  return kUsageExit;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("driftless: quantize recursive reasoning models and see whether they still think");
+  app.name("driftless");
+  app.set_version_flag("--version", DRIFTLESS_VERSION);
+  app.require_subcommand(1);
+  for (const Verb& verb : kVerbs) verb.add(*app.add_subcommand(verb.name, verb.summary));
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "driftless: %s\n", error.what());
+    return exit_code(error.code());
+  }
+}
+
+}  // namespace
+}  // namespace driftless::cli
+
+int main(int argc, char** argv) {
+  try {
+    return driftless::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "driftless: internal error: %s\n", error.what());
+    return driftless::cli::exit_code(driftless::ErrorCode::Internal);
+  }
+}

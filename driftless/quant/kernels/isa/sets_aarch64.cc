@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "driftless/quant/kernels/isa/sets.h"
+
+namespace driftless::quant {
+namespace {
+
+constexpr std::array kCandidates = {
+    KernelCandidate{&kNeonKernels, []() noexcept { return true; }},
+    KernelCandidate{&kScalarKernels, []() noexcept { return true; }},
+};
+
+}  // namespace
+
+std::span<const KernelCandidate> compiled_kernels() noexcept { return kCandidates; }
+
+}  // namespace driftless::quant
