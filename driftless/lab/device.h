@@ -35,9 +35,8 @@ class StreamScope {
 };
 
 /// Runs a step that reads and writes the same tensors each time. On CUDA the first calls run as
-/// they are, then the step is captured once and replayed, which removes the gaps between kernels;
-/// on a CPU every call is a plain one. The step must not wait for the device. Requires a
-/// StreamScope.
+/// they are, then the step is captured once and replayed as one launch; on a CPU every call is a
+/// plain one. The step must not wait for the device. Requires a StreamScope.
 class RepeatedStep {
  public:
   RepeatedStep(at::Device device, std::function<void()> step);

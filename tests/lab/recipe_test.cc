@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/recipe.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -64,7 +65,7 @@ TEST(Recipe, ResumeAllowsALongerRunOnly) {
 }
 
 TEST(Recipe, ShippedRecipesParse) {
-  const std::string root = std::string(DRIFTLESS_SOURCE_DIR) + "/recipes";
+  const auto root = std::filesystem::path(__FILE__).parent_path() / "../../recipes";
   int64_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root)) {
     std::ostringstream text;
