@@ -2,7 +2,7 @@
 # driftless_module(NAME): the library of driftless/NAME, linked to what cmake/layers.txt allows it.
 # driftless_optional(NAME FILE TARGET): adds driftless/NAME/optional/FILE.cc and links TARGET where that
 #   exists, otherwise FILE_stub.cc, which says how to get it.
-# driftless_tests(NAME): the test program of tests/NAME.
+# driftless_tests(NAME [LABELS label...]): the test program of tests/NAME.
 
 set(DRIFTLESS_LAYERS_FILE ${CMAKE_CURRENT_LIST_DIR}/layers.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DRIFTLESS_LAYERS_FILE})
@@ -41,10 +41,12 @@ function(driftless_optional NAME FILE TARGET)
 endfunction()
 
 function(driftless_tests NAME)
+  cmake_parse_arguments(arg "" "" LABELS ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${NAME}/*_test.cc)
   add_executable(${NAME}_tests ${sources})
   target_link_libraries(${NAME}_tests PRIVATE driftless_${NAME} GTest::gtest_main)
   # GCC 12 sees overlap in "text" + std::string at -O3 that is not there (GCC bug 105651).
   target_compile_options(${NAME}_tests PRIVATE -Wno-error=maybe-uninitialized -Wno-restrict)
-  gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${arg_LABELS}")
 endfunction()

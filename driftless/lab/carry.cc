@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/carry.h"
+
+#include <algorithm>
+
+namespace driftless::lab {
+
+Carry empty_carry(const Trm& trm, const FreshBoards& boards) {
+  const int64_t count = boards.inputs.size(0);
+  const at::TensorOptions options = boards.inputs.options();
+  return {trm.initial_states(count), at::zeros_like(boards.inputs), at::zeros_like(boards.labels),
+          at::zeros({count}, options.dtype(at::kInt)), at::ones({count}, options.dtype(at::kBool))};
+}
+
+States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {
+  const at::Tensor per_cell = carry.halted.unsqueeze(1);
+  const at::Tensor per_value = per_cell.unsqueeze(2);
+  carry.inputs.copy_(at::where(per_cell, fresh.inputs, carry.inputs));
+  carry.labels.copy_(at::where(per_cell, fresh.labels, carry.labels));
+  carry.steps.masked_fill_(carry.halted, 0);
+  return {at::where(per_value, initial.h, carry.states.h),
+          at::where(per_value, initial.l, carry.states.l)};
+}
+
+void advance(Carry& carry, const StepOutput& output, const FreshBoards& fresh,
+             int64_t halt_max_steps) {
+  carry.states.h.copy_(output.states.h);
+  carry.states.l.copy_(output.states.l);
+  carry.steps.add_(1);
+  const at::Tensor wants_to = at::logical_and(output.halt.gt(0), carry.steps.ge(fresh.min_steps));
+  carry.halted.copy_(at::logical_or(carry.steps.ge(halt_max_steps), wants_to));
+}
+
+void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output,
+                  const Loss& loss) {
+  const at::Tensor over = carry.halted.to(at::kDouble);
+  const auto sum_over = [&](const at::Tensor& values) { return (values * over).sum(); };
+  const at::Tensor is_foreseen = output.halt.ge(0).eq(loss.is_exact);
+  sums.add_(at::stack({at::ones({}, sums.options()), loss.answer.detach().to(at::kDouble),
+                       loss.halting.detach().to(at::kDouble), over.sum(), sum_over(loss.cell_rate),
+                       sum_over(loss.is_exact), sum_over(is_foreseen), sum_over(carry.steps)}));
+}
+
+Tally take_tally(at::Tensor& sums, int64_t boards) {
+  const at::Tensor host = sums.clone().to(at::kCPU);
+  sums.zero_();
+  const double* s = host.data_ptr<double>();
+  const double board_steps = std::max(s[0], 1.0) * static_cast<double>(boards);
+  const double halted = std::max(s[3], 1.0);
+  return {static_cast<int64_t>(s[0]),
+          s[1] / board_steps,
+          s[2] / board_steps,
+          static_cast<int64_t>(s[3]),
+          s[4] / halted,
+          s[5] / halted,
+          s[6] / halted,
+          s[7] / halted};
+}
+
+}  // namespace driftless::lab

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the device computes what the CPU computes, for machines that have an accelerator but no
+// test framework.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <ATen/ATen.h>
+
+namespace driftless::lab {
+
+/// One comparison: ||got - expected|| / ||expected|| and the most it may be.
+struct CheckResult {
+  std::string name;
+  double error;
+  double bound;
+  [[nodiscard]] bool passed() const { return error <= bound; }  // false for NaN
+};
+
+/// Runs every kernel, both sublayers with their gradients, and the optimizer on `device` in float32
+/// (on CUDA in bfloat16 too), on awkward shapes, against plain float64 autograd on the CPU. Returns
+/// whether all passed.
+bool check_device(at::Device device, const std::function<void(const CheckResult&)>& report);
+
+}  // namespace driftless::lab

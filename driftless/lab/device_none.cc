@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lab without CUDA: the CPU alone, and kernels that say how to get the others.
+#include "driftless/base/error.h"
+#include "driftless/lab/device.h"
+
+namespace driftless::lab {
+
+namespace {
+[[noreturn]] void no_cuda(std::string_view what) {
+  fail(ErrorCode::Unsupported, what,
+       ": this build has no CUDA; configure with -DDRIFTLESS_CUDA=ON");
+}
+}  // namespace
+
+at::Device find_device(std::string_view name) {
+  DRIFTLESS_REQUIRE(name == "cpu" || name == "cuda", ErrorCode::InvalidArgument, "device: got '",
+                    name, "', expected cpu or cuda");
+  if (name == "cuda") no_cuda("device");
+  return at::Device(at::kCPU);
+}
+
+cuda::Stream current_stream() { no_cuda("current_stream"); }
+
+struct StreamScope::Impl {};
+StreamScope::StreamScope(at::Device) {}
+StreamScope::~StreamScope() = default;
+
+struct RepeatedStep::Impl {
+  std::function<void()> step;
+};
+RepeatedStep::RepeatedStep(at::Device, std::function<void()> step)
+    : impl_(new Impl{std::move(step)}) {}
+RepeatedStep::~RepeatedStep() = default;
+void RepeatedStep::run() { impl_->step(); }
+
+namespace cuda {
+
+void swiglu_forward(Real, SwigluShape, const void*, void*, Stream) { no_cuda("swiglu_forward"); }
+void swiglu_backward(Real, SwigluShape, const void*, const void*, void*, Stream) {
+  no_cuda("swiglu_backward");
+}
+void residual_norm_forward(Real, NormAxis, StateShape, const void*, const void*, float, void*,
+                           float*, Stream) {
+  no_cuda("residual_norm_forward");
+}
+void residual_norm_backward(Real, NormAxis, StateShape, const void*, const void*, const float*,
+                            void*, Stream) {
+  no_cuda("residual_norm_backward");
+}
+void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
+                     Stream) {
+  no_cuda("adam_atan2_step");
+}
+
+}  // namespace cuda
+}  // namespace driftless::lab

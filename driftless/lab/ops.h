@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two operations between matrix products, forward and backward, without autograd: torch's own
+// operations on a CPU, one fused kernel each on CUDA. sublayers.h makes them differentiable.
+// Activations are contiguous; on CUDA float32 or bfloat16.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/ATen.h>
+
+#include "driftless/lab/cuda/kernels.h"
+
+namespace driftless::lab {
+
+using cuda::NormAxis;
+
+/// silu(gate) * up. Reads gate_up as [rows, 2, half] (gates first) and returns [rows, half].
+at::Tensor swiglu_forward(const at::Tensor& gate_up, int64_t rows);
+/// The gradient of gate_up, in its shape. d_act holds rows * half values.
+at::Tensor swiglu_backward(const at::Tensor& gate_up, const at::Tensor& d_act, int64_t rows);
+
+struct Normed {
+  at::Tensor y;  ///< as h
+  at::Tensor
+      scale;  ///< [B, T, 1] for Channels, [B, 1, D] for Tokens; float32 (float64 for float64)
+};
+/// y = rms_norm(h + update) along one axis of [B, T, D]; the sum is rounded to h's type first.
+Normed residual_norm_forward(const at::Tensor& h, const at::Tensor& update, NormAxis axis,
+                             double eps);
+/// The gradient of h + update.
+at::Tensor residual_norm_backward(const at::Tensor& d_y, const Normed& normed, NormAxis axis);
+
+}  // namespace driftless::lab

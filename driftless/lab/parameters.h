@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model's tensors for training: every trained weight is a view of one flat float32 vector, so
+// that gradients, moments, averages and copies are vectors of the same layout and an optimizer step
+// is one pass.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "driftless/base/rng.h"
+#include "driftless/model/config.h"
+
+namespace driftless::lab {
+
+/// Where each trained weight lies in a flat vector. Starts are multiples of 8 elements (16 bytes in
+/// bfloat16); the gaps stay zero.
+class Layout {
+ public:
+  explicit Layout(const model::ModelConfig& config);
+
+  struct Entry {
+    std::string name;
+    std::vector<int64_t> shape;
+    int64_t begin;
+    int64_t count;
+  };
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] int64_t size() const { return size_; }
+
+  /// The named weight as a view of `flat`. Requires a flat vector of size() values. Throws
+  /// InvalidArgument on a name the model does not have.
+  [[nodiscard]] at::Tensor view(const at::Tensor& flat, std::string_view name) const;
+
+ private:
+  std::vector<Entry> entries_;
+  int64_t size_ = 0;
+};
+
+/// Named tensors, as a checkpoint holds them.
+using NamedTensors = std::map<std::string, at::Tensor, std::less<>>;
+
+/// The published initialization: truncated normals with standard deviation 1/sqrt(fan_in) (token
+/// table 1/sqrt(D)), q_head weight 0 and bias -5, initial states with standard deviation 1 rounded
+/// to bfloat16. Float32 on the CPU.
+NamedTensors initial_weights(const model::ModelConfig& config, Rng& rng);
+
+/// Values cut off at two standard deviations whose own standard deviation is `std`.
+at::Tensor truncated_normal(const std::vector<int64_t>& shape, double std, Rng& rng);
+
+/// A flat vector filled from named tensors. Throws BadFile naming `where` when one is missing or
+/// has another shape.
+at::Tensor to_flat(const Layout& layout, const NamedTensors& named, std::string_view where);
+
+/// The inverse of to_flat, as copies on the CPU.
+NamedTensors to_named(const Layout& layout, const at::Tensor& flat);
+
+}  // namespace driftless::lab

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/run_state.h"
+
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/base/text.h"
+#include "driftless/model/config_json.h"
+#include "driftless/store/checkpoint.h"
+#include "driftless/store/safetensors.h"
+
+namespace driftless::lab {
+namespace {
+
+constexpr std::array<std::pair<at::ScalarType, store::DType>, 6> kTypes = {
+    {{at::kFloat, store::DType::F32},
+     {at::kBFloat16, store::DType::BF16},
+     {at::kByte, store::DType::U8},
+     {at::kInt, store::DType::I32},
+     {at::kBool, store::DType::Bool},
+     {at::kHalf, store::DType::F16}}};
+
+store::DType to_dtype(at::ScalarType type) {
+  for (const auto& [ours, theirs] : kTypes)
+    if (ours == type) return theirs;
+  fail(ErrorCode::Internal, "run state: no file type for ", at::toString(type));
+}
+
+at::ScalarType to_scalar_type(store::DType dtype, const std::string& where) {
+  for (const auto& [ours, theirs] : kTypes)
+    if (theirs == dtype) return ours;
+  fail(ErrorCode::BadFile, where, ": got element type ", store::info(dtype).name,
+       ", expected one that a run saves");
+}
+
+void write_tensors(const std::filesystem::path& path,
+                   const std::map<std::string, at::Tensor>& tensors,
+                   const store::Metadata& metadata) {
+  std::map<std::string, at::Tensor> host;
+  std::map<std::string, store::TensorView> views;
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor& bytes = host[name] = tensor.detach().to(at::kCPU).contiguous();
+    views[name] = {to_dtype(bytes.scalar_type()), bytes.sizes().vec(),
+                   std::span(static_cast<const std::byte*>(bytes.data_ptr()), bytes.nbytes())};
+  }
+  store::write_safetensors(path, views, metadata);
+}
+
+at::Tensor read_tensor(const store::Safetensors& file, const std::string& name,
+                       const std::vector<int64_t>& shape, at::Device device) {
+  const auto found = file.tensors().find(name);
+  DRIFTLESS_REQUIRE(found != file.tensors().end(), ErrorCode::BadFile, file.where(),
+                    ": no tensor '", name, "'");
+  const store::TensorView& view = found->second;
+  DRIFTLESS_REQUIRE(view.shape == shape, ErrorCode::BadFile, file.where(), ": tensor '", name,
+                    "'; got shape ", store::shape_text(view.shape), ", expected ",
+                    store::shape_text(shape));
+  at::Tensor tensor = at::empty(shape, to_scalar_type(view.dtype, file.where()));
+  std::copy(view.bytes.begin(), view.bytes.end(), static_cast<std::byte*>(tensor.data_ptr()));
+  return tensor.to(device);
+}
+
+std::filesystem::path state_path(const std::filesystem::path& folder) {
+  return folder / "state.safetensors";
+}
+std::filesystem::path carry_path(const std::filesystem::path& folder, int64_t step) {
+  return folder / ("carry-" + std::to_string(step) + ".safetensors");
+}
+
+void remove_other_carries(const std::filesystem::path& folder, int64_t step) {
+  std::vector<std::filesystem::path> old;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with("carry-") &&
+        entry.path() != carry_path(folder, step))
+      old.push_back(entry.path());
+  for (const auto& path : old) std::filesystem::remove(path);
+}
+
+std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device device) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const store::Safetensors file = store::read_safetensors(path);
+  const auto shape = [&](const std::string& name) {
+    const auto found = file.tensors().find(name);
+    return found == file.tensors().end() ? std::vector<int64_t>{} : found->second.shape;
+  };
+  const std::vector<int64_t> boards = shape("inputs");
+  const std::vector<int64_t> states = shape("states.h");
+  DRIFTLESS_REQUIRE(
+      boards.size() == 2 && states.size() == 3 && states[0] == boards[0] && states[1] == boards[1],
+      ErrorCode::BadFile, file.where(), ": got inputs ", store::shape_text(boards), " and states ",
+      store::shape_text(states), ", expected [B, S] and [B, S, D]");
+  const auto read = [&](const std::string& name, const std::vector<int64_t>& expected) {
+    return read_tensor(file, name, expected, device);
+  };
+  return Carry{{read("states.h", states), read("states.l", states)},
+               read("inputs", boards),
+               read("labels", boards),
+               read("steps", {boards[0]}),
+               read("halted", {boards[0]})};
+}
+
+int64_t read_step(const store::Safetensors& file) {
+  const auto found = file.metadata().find("step");
+  const auto step = found == file.metadata().end() ? std::nullopt : parse_int(found->second);
+  DRIFTLESS_REQUIRE(step.has_value() && *step >= 0, ErrorCode::BadFile, file.where(),
+                    ": metadata 'step'; expected a step count");
+  return *step;
+}
+
+}  // namespace
+
+void save_run(const std::filesystem::path& folder, const RunState& state, const Carry& carry) {
+  const OptimizerState& o = state.optimizer;
+  DRIFTLESS_REQUIRE(at::isfinite(o.values).all().item<bool>(), ErrorCode::Numeric, "step ",
+                    state.step, ": a weight is not finite; the last checkpoint is kept");
+  std::filesystem::create_directories(folder);
+  const store::Metadata metadata = {{"step", std::to_string(state.step)}, {"recipe", state.recipe}};
+  write_tensors(carry_path(folder, state.step),
+                {{"states.h", carry.states.h},
+                 {"states.l", carry.states.l},
+                 {"inputs", carry.inputs},
+                 {"labels", carry.labels},
+                 {"steps", carry.steps},
+                 {"halted", carry.halted}},
+                metadata);
+  write_tensors(state_path(folder),
+                {{"values", o.values},
+                 {"moment1", o.moment1},
+                 {"moment2", o.moment2},
+                 {"ema", o.ema},
+                 {"H_init", state.initial.h},
+                 {"L_init", state.initial.l}},
+                metadata);
+  remove_other_carries(folder, state.step);
+}
+
+LoadedRun load_run(const std::filesystem::path& folder, const Layout& layout,
+                   at::ScalarType activations, at::Device device) {
+  const store::Safetensors file = store::read_safetensors(state_path(folder));
+  const auto flat = [&](const std::string& name) {
+    return read_tensor(file, name, {layout.size()}, device);
+  };
+  LoadedRun run;
+  run.state.step = read_step(file);
+  const auto recipe = file.metadata().find("recipe");
+  DRIFTLESS_REQUIRE(recipe != file.metadata().end(), ErrorCode::BadFile, file.where(),
+                    ": no metadata 'recipe'");
+  run.state.recipe = recipe->second;
+  run.state.optimizer = fresh_optimizer_state(flat("values"), activations);
+  run.state.optimizer.moment1 = flat("moment1");
+  run.state.optimizer.moment2 = flat("moment2");
+  run.state.optimizer.ema = flat("ema");
+  const auto h = file.tensors().find("H_init");
+  const std::vector<int64_t> width =
+      h == file.tensors().end() ? std::vector<int64_t>{} : h->second.shape;
+  run.state.initial = {read_tensor(file, "H_init", width, device),
+                       read_tensor(file, "L_init", width, device)};
+  run.carry = load_carry(carry_path(folder, run.state.step), device);
+  return run;
+}
+
+NamedTensors load_weights(const std::filesystem::path& path, const model::ModelConfig& config) {
+  const store::Checkpoint checkpoint = store::load_checkpoint(path);
+  DRIFTLESS_REQUIRE(model::config_to_json(checkpoint.config) == model::config_to_json(config),
+                    ErrorCode::BadConfig, path.string(), ": got configuration ",
+                    model::config_to_json(checkpoint.config), ", expected the recipe's ",
+                    model::config_to_json(config));
+  NamedTensors named;
+  for (const auto& [name, tensor] : checkpoint.tensors)
+    named[name] = at::tensor(at::ArrayRef<float>(tensor.values)).view(tensor.shape);
+  return named;
+}
+
+void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
+                    const RunState& state) {
+  NamedTensors named = to_named(Layout(config), state.optimizer.ema);
+  named["H_init"] = state.initial.h.to(at::kCPU);
+  named["L_init"] = state.initial.l.to(at::kCPU);
+  store::Checkpoint checkpoint;
+  checkpoint.config = config;
+  checkpoint.metadata = {{"step", std::to_string(state.step)}};
+  for (const auto& [name, tensor] : named) {
+    const at::Tensor values = tensor.to(at::kFloat).contiguous();
+    const float* data = values.data_ptr<float>();
+    checkpoint.tensors[name] = {values.sizes().vec(),
+                                std::vector<float>(data, data + values.numel())};
+  }
+  store::save_checkpoint(path, checkpoint, store::DType::BF16);
+}
+
+}  // namespace driftless::lab

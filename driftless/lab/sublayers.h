@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two halves of a token-mixer block as differentiable functions of [B, T, D] states, with the
+// state kept in that layout throughout: mixing tokens is a batched product W x[b], so nothing is
+// ever transposed.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace driftless::lab {
+
+/// One SwiGLU: gate_up [2I, W], down [W, I]. The masters collect gradients; the copies, in the
+/// activations' type, are multiplied. Where no gradient is wanted the masters may be undefined.
+struct SwigluWeights {
+  at::Tensor gate_up;
+  at::Tensor down;
+  at::Tensor
+      gate_up_copy;  ///< token mixer: transposed, [W, 2I], so that its rows are 16-byte aligned
+  at::Tensor down_copy;
+};
+
+/// norm over T of h + SwiGLU along T. W is T.
+at::Tensor mix_tokens(const at::Tensor& h, const SwigluWeights& weights, double eps);
+
+/// norm over D of h + SwiGLU along D. W is D.
+at::Tensor mix_channels(const at::Tensor& h, const SwigluWeights& weights, double eps);
+
+}  // namespace driftless::lab

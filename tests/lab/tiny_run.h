@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of 4x4 Sudoku small enough to train inside a unit test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driftless/lab/trainer.h"
+#include "driftless/task/sudoku/generator.h"
+
+namespace driftless::lab::testing {
+
+inline constexpr const char* kTinyRecipe = R"(
+[[task.pool]]
+file = "boards.csv"
+[model]
+vocab_size = 6
+seq_len = 16
+hidden_size = 32
+num_layers = 1
+expansion = 1
+[recursion]
+h_cycles = 2
+l_cycles = 2
+halt_max_steps = 4
+[train]
+seed = 5
+batch = 16
+lr = 1e-3
+weight_decay = 0.1
+warmup_steps = 10
+ema_rate = 0.9
+steps = 200
+[eval]
+file = "boards.csv"
+)";
+
+inline std::vector<task::sudoku::Puzzle> tiny_boards(int64_t count, uint64_t seed) {
+  Rng rng(seed);
+  task::sudoku::GeneratorOptions options;
+  options.box = 2;
+  std::vector<task::sudoku::Puzzle> boards;
+  for (int64_t i = 0; i < count; ++i) boards.push_back(task::sudoku::generate(options, rng));
+  return boards;
+}
+
+inline Recipe tiny_recipe() { return parse_recipe(kTinyRecipe, "tiny"); }
+
+inline BoardPool tiny_pool() { return BoardPool({{tiny_boards(64, 3), 1.0}}); }
+
+inline LoadedRun tiny_start(const Recipe& recipe) {
+  Rng rng(static_cast<uint64_t>(recipe.seed));
+  return {fresh_run(recipe, initial_weights(recipe.model, rng), at::kCPU), std::nullopt};
+}
+
+}  // namespace driftless::lab::testing

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/trainer.h"
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/file.h"
+#include "driftless/lab/train_loop.h"
+
+#include "tests/lab/tiny_run.h"
+#include "tests/testing/expect_error.h"
+#include "tests/testing/temp_dir.h"
+
+namespace driftless::lab {
+namespace {
+
+using driftless::testing::expect_error;
+using driftless::testing::TempDir;
+using testing::tiny_pool;
+using testing::tiny_recipe;
+using testing::tiny_start;
+
+Trainer tiny_trainer() { return {tiny_recipe(), tiny_pool(), tiny_start(tiny_recipe()), {}}; }
+
+void run_steps(Trainer& trainer, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) trainer.step();
+}
+
+TEST(Trainer, LossFalls) {
+  Trainer trainer = tiny_trainer();
+  run_steps(trainer, 20);
+  const double first = trainer.take_tally().answer_loss;
+  run_steps(trainer, 80);
+  trainer.take_tally();
+  run_steps(trainer, 20);
+  // Untrained: uniform over 6 tokens is log 6 = 1.79; knowing the alphabet alone gives log 4
+  // = 1.39.
+  const double last = trainer.take_tally().answer_loss;
+  EXPECT_GT(first, 1.4);
+  EXPECT_LT(last, 1.35);
+}
+
+TEST(Trainer, ResumesBitForBit) {
+  const TempDir folder;
+  Trainer straight = tiny_trainer();
+  run_steps(straight, 12);
+
+  Trainer first = tiny_trainer();
+  run_steps(first, 7);
+  save_run(folder.path(), first.state(), first.carry());
+  const Recipe recipe = tiny_recipe();
+  Trainer second(recipe, tiny_pool(),
+                 load_run(folder.path(), Layout(recipe.model), at::kFloat, at::kCPU), {});
+  EXPECT_EQ(second.state().step, 7);
+  run_steps(second, 5);
+
+  EXPECT_TRUE(at::equal(straight.state().optimizer.values, second.state().optimizer.values));
+  EXPECT_TRUE(at::equal(straight.state().optimizer.ema, second.state().optimizer.ema));
+  EXPECT_TRUE(at::equal(straight.carry().states.h, second.carry().states.h));
+  EXPECT_TRUE(at::equal(straight.carry().inputs, second.carry().inputs));
+}
+
+TEST(Trainer, StateWithoutItsCarryResumesWithFreeSlots) {
+  const TempDir folder;
+  Trainer first = tiny_trainer();
+  run_steps(first, 3);
+  save_run(folder.path(), first.state(), first.carry());
+  std::filesystem::remove(folder.path() / "carry-3.safetensors");
+  const Recipe recipe = tiny_recipe();
+  const LoadedRun run = load_run(folder.path(), Layout(recipe.model), at::kFloat, at::kCPU);
+  EXPECT_FALSE(run.carry.has_value());
+  Trainer second(recipe, tiny_pool(), run, {});
+  EXPECT_TRUE(second.carry().halted.all().item<bool>());
+}
+
+TEST(Trainer, ChunksDoNotChangeTheResult) {
+  Trainer whole = tiny_trainer();
+  Trainer parts(tiny_recipe(), tiny_pool(), tiny_start(tiny_recipe()), {at::kCPU, 5});
+  run_steps(whole, 1);
+  run_steps(parts, 1);
+  // The same sums over other block sizes: equal up to float32 rounding of a few hundred terms.
+  EXPECT_TRUE(at::allclose(whole.carry().states.h, parts.carry().states.h, 1e-4, 1e-4));
+}
+
+TEST(Trainer, NonFiniteLossStopsAndKeepsTheWeights) {
+  const TempDir folder;
+  Trainer good = tiny_trainer();
+  run_steps(good, 2);
+  save_run(folder.path(), good.state(), good.carry());
+  LoadedRun run = load_run(folder.path(), Layout(tiny_recipe().model), at::kFloat, at::kCPU);
+  run.carry->states.h.fill_(std::numeric_limits<float>::quiet_NaN());
+  run.carry->halted.fill_(false);
+  const at::Tensor before = run.state.optimizer.values.clone();
+  Trainer bad(tiny_recipe(), tiny_pool(), run, {});
+  bad.step();
+  EXPECT_TRUE(at::equal(bad.state().optimizer.values, before));
+  expect_error(ErrorCode::Numeric, "steps 3 to 3", [&] { bad.take_tally(); });
+}
+
+TEST(Trainer, RefusesAnotherRecipeByItsKeys) {
+  Recipe other = tiny_recipe();
+  other.lr.peak = 0.5;
+  other.lr.steps = 999;  // may differ
+  expect_error(ErrorCode::BadConfig, "differing keys: train.lr;",
+               [&] { Trainer trainer(other, tiny_pool(), tiny_start(tiny_recipe()), {}); });
+}
+
+TEST(Trainer, RefusesBoardsOfAnotherSize) {
+  Recipe recipe = tiny_recipe();
+  recipe.model.seq_len = 81;
+  expect_error(ErrorCode::BadConfig, "16 cells",
+               [&] { Trainer trainer(recipe, tiny_pool(), tiny_start(recipe), {}); });
+}
+
+TEST(RunState, RefusesToSaveNonFiniteWeights) {
+  const TempDir folder;
+  Trainer trainer = tiny_trainer();
+  trainer.state().optimizer.values[0] = std::numeric_limits<float>::infinity();
+  expect_error(ErrorCode::Numeric, "not finite",
+               [&] { save_run(folder.path(), trainer.state(), trainer.carry()); });
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "state.safetensors"));
+}
+
+TEST(RunState, RefusesAStateOfAnotherModel) {
+  const TempDir folder;
+  Trainer trainer = tiny_trainer();
+  save_run(folder.path(), trainer.state(), trainer.carry());
+  model::ModelConfig wider = tiny_recipe().model;
+  wider.hidden_size = 64;
+  expect_error(ErrorCode::BadFile, "values",
+               [&] { load_run(folder.path(), Layout(wider), at::kFloat, at::kCPU); });
+}
+
+TEST(TrainLoop, WritesMetricsStateAndWeights) {
+  const TempDir folder;
+  Recipe recipe = tiny_recipe();
+  recipe.lr.steps = 6;
+  recipe.log_every = 2;
+  recipe.eval_every = 3;
+  Trainer trainer(recipe, tiny_pool(), tiny_start(recipe), {});
+  const auto boards = testing::tiny_boards(10, 8);
+  int64_t lines = 0;
+  train(trainer, {folder.path(), 1e9, boards}, [&](std::string_view) { ++lines; });
+  // Three training lines; evaluations before the start, at 3, at 6 and at the end.
+  EXPECT_EQ(lines, 7);
+  std::ifstream metrics(folder.path() / "metrics.jsonl");
+  std::string line;
+  std::getline(metrics, line);
+  EXPECT_NE(line.find("\"kind\":\"eval\",\"step\":0"), std::string::npos) << line;
+  const NamedTensors weights = load_weights(folder.path() / "weights.safetensors", recipe.model);
+  const at::Tensor flat = to_flat(Layout(recipe.model), weights, "weights");
+  // bfloat16 keeps 8 bits: half a unit is at most 2^-8 of the value.
+  EXPECT_TRUE(at::allclose(flat, trainer.state().optimizer.ema, 1.0 / 256, 1e-30));
+}
+
+TEST(TrainLoop, StopsAtItsTimeLimit) {
+  const TempDir folder;
+  Trainer trainer = tiny_trainer();
+  train(trainer, {folder.path(), 0.0, {}}, [](std::string_view) {});
+  EXPECT_EQ(trainer.state().step, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "state.safetensors"));
+}
+
+}  // namespace
+}  // namespace driftless::lab
