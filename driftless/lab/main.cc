@@ -18,7 +18,6 @@
 #include "driftless/lab/train_loop.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/task/sudoku/csv.h"
-#include "driftless/task/sudoku/generator.h"
 
 namespace driftless::lab {
 namespace {
@@ -30,8 +29,7 @@ constexpr const char* kUsage =
     "  eval      --weights FILE --boards CSV [--count N] [--device cpu] [--chunk BOARDS]\n"
     "  check     [--device cpu]\n"
     "  bench     --recipe FILE --data FOLDER [--device cpu] [--steps N] [--chunk BOARDS]\n"
-    "  disjoint  --recipe FILE --data FOLDER\n"
-    "  generate  --count N --seed N --min-rating N --out CSV\n";
+    "  disjoint  --recipe FILE --data FOLDER\n";
 
 class Flags {
  public:
@@ -204,19 +202,6 @@ int run_disjoint(const Flags& flags) {
   return 0;
 }
 
-int run_generate(const Flags& flags) {
-  task::sudoku::GeneratorOptions options;
-  options.min_rating = flags.number("min-rating", "0");
-  Rng rng(static_cast<uint64_t>(flags.number("seed")));
-  std::vector<task::sudoku::Puzzle> puzzles;
-  for (int64_t i = flags.number("count"); i > 0; --i) {
-    puzzles.push_back(task::sudoku::generate(options, rng));
-    puzzles.back().source = "generated";
-  }
-  write_file_atomic(flags.text("out"), task::sudoku::to_csv(puzzles));
-  return 0;
-}
-
 struct Verb {
   std::string_view name;
   std::vector<std::string_view> flags;
@@ -231,8 +216,7 @@ int run(std::span<char*> arguments) {
       {"eval", {"weights", "boards", "count", "device", "chunk"}, run_eval},
       {"check", {"device"}, run_check},
       {"bench", {"recipe", "data", "device", "steps", "chunk", "from", "resume"}, run_bench},
-      {"disjoint", {"recipe", "data"}, run_disjoint},
-      {"generate", {"count", "seed", "min-rating", "out"}, run_generate}};
+      {"disjoint", {"recipe", "data"}, run_disjoint}};
   for (const Verb& verb : verbs)
     if (!arguments.empty() && verb.name == arguments[0])
       return verb.run(Flags(arguments.subspan(1), verb.flags));
