@@ -43,6 +43,12 @@ Quantizer::Quantizer(const QuantSpec& spec, std::vector<Scale> static_scales)
   DRIFTLESS_REQUIRE(is_static == !static_scales_.empty(), ErrorCode::InvalidArgument, "quantizer '",
                     to_string(spec), "': static scales; got ", static_scales_.size(), ", expected ",
                     is_static ? "at least one; calibrate first" : "none");
+  for (const Scale& scale : static_scales_) {
+    DRIFTLESS_REQUIRE(scale.scale > 0 && std::isnormal(scale.scale) && std::isfinite(scale.zero),
+                      ErrorCode::InvalidArgument, "quantizer '", to_string(spec),
+                      "': static scale; got ", scale.scale, " with zero point ", scale.zero,
+                      ", expected a positive normal number and a finite zero point");
+  }
   if (!spec_.is_none()) block_scaling_ = formats::block_scaling(element(), spec_.rule);
 }
 

@@ -35,7 +35,8 @@ class Quantizer {
  public:
   /// Throws InvalidArgument for a static spec: it needs scales.
   explicit Quantizer(const QuantSpec& spec);
-  /// With scales from calibration: one for tensor granularity, one per row for channel.
+  /// With scales from calibration: one for tensor granularity, one per row for channel. Throws
+  /// InvalidArgument for a scale that is not a positive normal number.
   Quantizer(const QuantSpec& spec, std::vector<Scale> static_scales);
 
   [[nodiscard]] const QuantSpec& spec() const noexcept { return spec_; }

@@ -142,6 +142,8 @@ TEST(Quantizer, RefusesWhatDoesNotFit) {
                "3 x 2");
   EXPECT_ERROR(Quantizer(parse_quant_spec("int4/static")), ErrorCode::InvalidArgument, "calibrate");
   EXPECT_ERROR(Quantizer(parse_quant_spec("int4"), {Scale{}}), ErrorCode::InvalidArgument, "none");
+  EXPECT_ERROR(Quantizer(parse_quant_spec("int4/static"), {Scale{.scale = 0}}),
+               ErrorCode::InvalidArgument, "positive normal");
   const Quantizer channel(parse_quant_spec("int4/channel/static"), {Scale{}});
   EXPECT_ERROR(fake(channel, {x.data(), 2, 3}), ErrorCode::InvalidArgument, "expected 2");
   EXPECT_ERROR((void)Quantizer(parse_quant_spec("bf16")).quantize({x.data(), 2, 3}),
