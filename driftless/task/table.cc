@@ -106,6 +106,7 @@ const Task& find_task(std::string_view name) {
                                 [&](const Task& task) { return task.name == name; });
   if (row != kTasks.end()) return *row;
   std::vector<std::string_view> names;
+  names.reserve(kTasks.size());
   for (const Task& task : kTasks) names.push_back(task.name);
   fail(ErrorCode::InvalidArgument, "unknown task; got '", name, "', expected one of ",
        join(names, ", "), "; nearest is ", nearest_word(name, names));

@@ -49,7 +49,7 @@ Board board_from_tokens(std::span<const uint8_t> tokens) {
 }
 
 void require_question(const Board& board) {
-  const auto count = [&](Cell cell) {
+  const auto count = [&](uint8_t cell) {
     return std::count(board.cells.begin(), board.cells.end(), cell);
   };
   DRIFTLESS_REQUIRE(count(kStart) == 1 && count(kGoal) == 1 && count(kPath) == 0,

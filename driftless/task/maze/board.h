@@ -13,7 +13,11 @@
 
 namespace driftless::task::maze {
 
-enum Cell : uint8_t { kWall = 1, kOpen = 2, kStart = 3, kGoal = 4, kPath = 5 };
+inline constexpr uint8_t kWall = 1;
+inline constexpr uint8_t kOpen = 2;
+inline constexpr uint8_t kStart = 3;
+inline constexpr uint8_t kGoal = 4;
+inline constexpr uint8_t kPath = 5;
 /// Character of each token; the first stands for the pad.
 inline constexpr std::string_view kAlphabet = "?# SGo";
 

@@ -9,7 +9,7 @@
 namespace driftless::task::maze {
 namespace {
 
-int64_t find(const Board& board, Cell cell) {
+int64_t find(const Board& board, uint8_t cell) {
   return std::find(board.cells.begin(), board.cells.end(), cell) - board.cells.begin();
 }
 

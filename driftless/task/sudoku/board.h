@@ -30,7 +30,8 @@ struct Board {
   }
   [[nodiscard]] int64_t clue_count() const;
 
-  friend auto operator<=>(const Board&, const Board&) = default;
+  // clang-tidy takes the zero of the generated comparison for a null pointer.
+  friend auto operator<=>(const Board&, const Board&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// A board with its answer. `rating` counts guesses: those of the file it came from, or ours
