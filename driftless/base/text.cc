@@ -59,6 +59,9 @@ int64_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
   DRIFTLESS_ASSERT(!candidates.empty());
+  // The distance costs |a| * |b|, and the word may come from a hostile file.
+  constexpr size_t kMaxWord = 256;
+  word = word.substr(0, kMaxWord);
   return *std::min_element(candidates.begin(), candidates.end(),
                            [word](std::string_view a, std::string_view b) {
                              return edit_distance(word, a) < edit_distance(word, b);

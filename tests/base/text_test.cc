@@ -37,6 +37,7 @@ TEST(Text, NearestWordTakesTheFirstOnTies) {
   const std::vector<std::string_view> tied = {"aa", "ab"};
   EXPECT_EQ(nearest_word("a", tied), "aa");
   EXPECT_EQ(join(words, ", "), "floor, ceil, even");
+  EXPECT_EQ(nearest_word("ceil" + std::string(100'000'000, 'x'), words), "ceil");
 }
 
 }  // namespace

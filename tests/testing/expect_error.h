@@ -2,6 +2,7 @@
 // Wrong-input tests: the class of the error and a word of its message.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>

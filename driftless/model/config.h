@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recursive reasoner is, as data: one plain struct for TRM, HRM, EqR and TRM with untied
+// inner cycles. Shape letters: S cells of the board, P prefix rows, T = P + S positions, D width,
+// V vocabulary.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace driftless::model {
+
+/// Trm: one network for both states. Hrm: L_level and H_level. Eqr: TRM's network with damped,
+/// noisy updates and random initial states. TrmUntied: each of the L+1 inner positions has weights
+/// of its own, shared by the H rounds.
+enum class Arch { Trm, Hrm, Eqr, TrmUntied };
+enum class Task { Sudoku, Maze, Arc, Other };
+/// What mixes positions inside a block.
+enum class Mixer { Attention, Tokens };
+enum class Positions { None, Rope, Rope2d, Learned };
+/// Number format the reference runs its activations in; parameters are float32.
+enum class ForwardDtype { BFloat16, Float16, Float32 };
+
+/// An enumerator and its text in files and on the command line.
+template <class Enum>
+struct EnumName {
+  Enum value;
+  std::string_view name;
+};
+inline constexpr std::array<EnumName<Arch>, 4> kArchNames = {
+    {{Arch::Trm, "trm"}, {Arch::Hrm, "hrm"}, {Arch::Eqr, "eqr"}, {Arch::TrmUntied, "trm-untied"}}};
+inline constexpr std::array<EnumName<Task>, 4> kTaskNames = {
+    {{Task::Sudoku, "sudoku"}, {Task::Maze, "maze"}, {Task::Arc, "arc"}, {Task::Other, "other"}}};
+inline constexpr std::array<EnumName<Positions>, 4> kPositionsNames = {
+    {{Positions::None, "none"},
+     {Positions::Rope, "rope"},
+     {Positions::Rope2d, "rope2d"},
+     {Positions::Learned, "learned"}}};
+inline constexpr std::array<EnumName<ForwardDtype>, 3> kForwardDtypeNames = {
+    {{ForwardDtype::BFloat16, "bfloat16"},
+     {ForwardDtype::Float16, "float16"},
+     {ForwardDtype::Float32, "float32"}}};
+
+std::string_view to_string(Arch arch);
+std::string_view to_string(Task task);
+std::string_view to_string(Positions positions);
+std::string_view to_string(ForwardDtype dtype);
+
+/// The enumerator called `text`. Throws BadConfig naming `where` and the nearest name.
+Arch parse_arch(std::string_view text, std::string_view where);
+Task parse_task(std::string_view text, std::string_view where);
+Positions parse_positions(std::string_view text, std::string_view where);
+ForwardDtype parse_forward_dtype(std::string_view text, std::string_view where);
+
+struct ModelConfig {
+  Arch arch = Arch::Trm;
+  Task task = Task::Sudoku;
+  int64_t vocab_size = 11;    // V
+  int64_t seq_len = 81;       // S
+  int64_t hidden_size = 512;  // D
+  int64_t num_heads = 8;      // attention only; head width = D / heads
+  double expansion = 4;       // SwiGLU inner width, see swiglu_inner()
+  int64_t num_layers = 2;     // blocks of L_level
+  int64_t h_layers = 0;       // blocks of H_level; HRM only
+  Mixer mixer = Mixer::Attention;
+  Positions positions = Positions::Rope;
+  int64_t board_width = 0;        // rope2d only: position i is row i / width, column i % width
+  int64_t puzzle_emb_len = 16;    // P, rows before the board
+  int64_t puzzle_emb_ndim = 512;  // values of a puzzle row; the rest of the P*D prefix values is 0
+  int64_t num_puzzle_identifiers = 1;  // rows of the puzzle table
+  int64_t h_cycles = 3;
+  int64_t l_cycles = 6;
+  int64_t halt_max_steps = 16;  // supervision steps
+  double rms_norm_eps = 1e-5;
+  double rope_theta = 10000;
+  ForwardDtype forward_dtype = ForwardDtype::BFloat16;
+  // EqR only: state <- (1 - lambda) * state + lambda * net(state + injection) + noise_scale * N(0,
+  // I), in evaluation too; initial states are truncated normal with the standard deviations below.
+  double lambda = 0.95;
+  double noise_scale = 0.01;
+  double h_init_std = 1;
+  double l_init_std = 1;
+
+  bool operator==(const ModelConfig&) const = default;
+};
+
+/// Checks the configuration as a whole. Throws BadConfig with the first violation, by its key.
+void validate(const ModelConfig& config, std::string_view where);
+
+}  // namespace driftless::model

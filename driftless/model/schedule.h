@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recursion of one supervision step as a list of network calls. Each call is
+// state <- net(state + injection); EqR damps it and adds noise (see ModelConfig::lambda).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "driftless/model/config.h"
+
+namespace driftless::model {
+
+/// z_H is read out by the heads (the answer), z_L is scratch.
+enum class State { H, L };
+/// AnswerAndInput is z_H + x, summed before it is added to z_L; Scratch is z_L.
+enum class Injection { AnswerAndInput, Scratch };
+
+struct NetworkCall {
+  int64_t network;  // index into networks(config)
+  State updates;
+  Injection injection;
+  /// Whether training differentiates this call: TRM, EqR and untied the whole last round, HRM its
+  /// last L and H call.
+  bool has_gradient;
+
+  bool operator==(const NetworkCall&) const = default;
+};
+
+/// The H * (L + 1) calls of one supervision step, in order. Requires a valid configuration.
+std::vector<NetworkCall> schedule(const ModelConfig& config);
+
+}  // namespace driftless::model

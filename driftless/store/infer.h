@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a checkpoint that does not carry one in full: what shapes tell, what the
+// training configuration says, and what the user gives explicitly.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "driftless/model/config.h"
+#include "driftless/store/checkpoint.h"
+#include "driftless/store/yaml.h"
+
+namespace driftless::store {
+
+/// What the user gives; it wins over every other source. Flags: --heads, --h-cycles, --l-cycles,
+/// --positions, --steps, --cells, --prefix-rows.
+struct ImportOptions {
+  std::optional<int64_t> heads;
+  std::optional<int64_t> h_cycles;
+  std::optional<int64_t> l_cycles;
+  std::optional<model::Positions> positions;
+  std::optional<int64_t> steps;
+  std::optional<int64_t> cells;
+  std::optional<int64_t> prefix_rows;
+};
+
+/// Overwrites the fields that the user gave.
+void apply(const ImportOptions& options, model::ModelConfig& config);
+
+/// Puts a valid configuration together. `training` holds the keys of all_config.yaml
+/// ("arch.H_cycles"). Throws BadConfig where a value is in none of the sources, naming the flag
+/// that gives it, or where the training configuration contradicts the shapes; Unsupported for an
+/// architecture outside the table.
+model::ModelConfig infer_config(const TensorMap& tensors, const FlatConfig& training,
+                                const ImportOptions& options, std::string_view where);
+
+}  // namespace driftless::store

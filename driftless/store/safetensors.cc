@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/store/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "driftless/base/error.h"
+#include "driftless/base/file.h"
+#include "driftless/base/json.h"
+#include "driftless/base/quote.h"
+
+namespace driftless::store {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kLengthBytes = 8;
+/// Parsed JSON takes several times its text; no model here has a header near this size.
+constexpr uint64_t kMaxHeaderBytes = 16 << 20;
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+struct Entry {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;
+  uint64_t begin;  // offsets from the start of the data
+  uint64_t end;
+};
+
+std::string_view header_text(std::span<const std::byte> file, std::string_view where) {
+  DRIFTLESS_REQUIRE(file.size() >= kLengthBytes, ErrorCode::BadFile, where,
+                    ": too short for a safetensors file; got ", file.size(),
+                    " bytes, expected at least ", kLengthBytes);
+  uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof(length));
+  const uint64_t available = file.size() - kLengthBytes;
+  DRIFTLESS_REQUIRE(length <= available && length <= kMaxHeaderBytes, ErrorCode::BadFile, where,
+                    ": header does not fit the file; got a length of ", length,
+                    " bytes, expected at most ", std::min(available, kMaxHeaderBytes),
+                    "; not a safetensors file, or cut short");
+  const auto header = file.subspan(kLengthBytes, length);
+  return {reinterpret_cast<const char*>(header.data()), header.size()};
+}
+
+uint64_t unsigned_of(const Json& value, const std::string& place) {
+  DRIFTLESS_REQUIRE(value.is_number_unsigned(), ErrorCode::BadFile, place, "; got ",
+                    quote(value.dump(-1, ' ', true, Json::error_handler_t::replace)),
+                    ", expected an integer >= 0");
+  return value.get<uint64_t>();
+}
+
+const Json& member(const Json& object, const char* key, const std::string& place) {
+  const auto found = object.find(key);
+  DRIFTLESS_REQUIRE(found != object.end(), ErrorCode::BadFile, place, ": missing key '", key, "'");
+  return *found;
+}
+
+DType dtype_of(const Json& value, const std::string& place) {
+  DRIFTLESS_REQUIRE(value.is_string(), ErrorCode::BadFile, place, ": dtype is not a string");
+  const auto& name = value.get_ref<const std::string&>();
+  for (const DTypeInfo& row : kDTypes)
+    if (row.name == name) return row.dtype;
+  fail(ErrorCode::Unsupported, place, ": unknown dtype; got ", quote(name));
+}
+
+std::vector<int64_t> shape_of(const Json& value, const std::string& place) {
+  constexpr size_t kMaxRank = 8;
+  DRIFTLESS_REQUIRE(value.is_array() && value.size() <= kMaxRank, ErrorCode::BadFile, place,
+                    ": shape is not an array of at most ", kMaxRank, " extents");
+  std::vector<int64_t> shape;
+  for (const Json& extent : value) {
+    const uint64_t number = unsigned_of(extent, place + ": shape");
+    DRIFTLESS_REQUIRE(std::in_range<int64_t>(number), ErrorCode::BadFile, place,
+                      ": extent is too large; got ", number);
+    shape.push_back(static_cast<int64_t>(number));
+  }
+  return shape;
+}
+
+Entry entry_of(const std::string& name, const Json& value, uint64_t data_bytes,
+               std::string_view where) {
+  const std::string place = std::string(where) + ": tensor " + quote(name);
+  DRIFTLESS_REQUIRE(value.is_object(), ErrorCode::BadFile, place, ": entry is not an object");
+  Entry entry{name, dtype_of(member(value, "dtype", place), place),
+              shape_of(member(value, "shape", place), place), 0, 0};
+  DRIFTLESS_REQUIRE(value.size() == 3, ErrorCode::BadFile, place,
+                    ": unknown key; expected only dtype, shape and data_offsets");
+  const Json& offsets = member(value, "data_offsets", place);
+  DRIFTLESS_REQUIRE(offsets.is_array() && offsets.size() == 2, ErrorCode::BadFile, place,
+                    ": data_offsets is not a pair");
+  entry.begin = unsigned_of(offsets[0], place + ": data_offsets");
+  entry.end = unsigned_of(offsets[1], place + ": data_offsets");
+  DRIFTLESS_REQUIRE(entry.begin <= entry.end && entry.end <= data_bytes, ErrorCode::BadFile, place,
+                    ": lies outside the file; got bytes ", entry.begin, " to ", entry.end,
+                    ", expected within ", data_bytes);
+  const auto expected = byte_count(entry.dtype, entry.shape);
+  DRIFTLESS_REQUIRE(expected && std::cmp_equal(entry.end - entry.begin, *expected),
+                    ErrorCode::BadFile, place, ": size does not match its shape; got ",
+                    entry.end - entry.begin, " bytes, expected ", info(entry.dtype).name, " ",
+                    shape_text(entry.shape));
+  return entry;
+}
+
+void require_exact_cover(std::vector<Entry>& entries, uint64_t data_bytes, std::string_view where) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  uint64_t covered = 0;
+  for (const Entry& entry : entries) {
+    DRIFTLESS_REQUIRE(entry.begin == covered, ErrorCode::BadFile, where, ": tensor ",
+                      quote(entry.name),
+                      entry.begin < covered ? ": overlaps another" : ": leaves a gap before it",
+                      "; got offset ", entry.begin, ", expected ", covered);
+    covered = entry.end;
+  }
+  DRIFTLESS_REQUIRE(covered == data_bytes, ErrorCode::BadFile, where,
+                    ": tensors do not cover the file; got ", covered, " bytes, expected ",
+                    data_bytes);
+}
+
+Metadata metadata_of(const Json& value, std::string_view where) {
+  DRIFTLESS_REQUIRE(value.is_object(), ErrorCode::BadFile, where,
+                    ": __metadata__ is not an object");
+  Metadata metadata;
+  for (const auto& [key, text] : value.items()) {
+    DRIFTLESS_REQUIRE(text.is_string(), ErrorCode::BadFile, where, ": metadata ", quote(key),
+                      " is not a string");
+    metadata.emplace(key, text.get_ref<const std::string&>());
+  }
+  return metadata;
+}
+
+struct NamedTensor {
+  const std::string* name;
+  const TensorView* view;
+};
+
+/// In the order in which they are written.
+std::vector<NamedTensor> file_order(const std::map<std::string, TensorView>& tensors) {
+  std::vector<NamedTensor> order;
+  order.reserve(tensors.size());
+  for (const auto& [name, view] : tensors) order.push_back({&name, &view});
+  std::stable_sort(order.begin(), order.end(), [](const NamedTensor& a, const NamedTensor& b) {
+    return info(a.view->dtype).size_bytes > info(b.view->dtype).size_bytes;
+  });
+  return order;
+}
+
+std::string header_of(const std::vector<NamedTensor>& order, const Metadata& metadata,
+                      const std::filesystem::path& path) try {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
+  size_t offset = 0;
+  for (const auto& [name, view] : order) {
+    const size_t end = offset + view->bytes.size();
+    header[*name] = {{"dtype", std::string(info(view->dtype).name)},
+                     {"shape", view->shape},
+                     {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
+  return text;
+} catch (const nlohmann::json::exception& error) {
+  fail(ErrorCode::InvalidArgument, path.string(), ": a name or metadata is not UTF-8 text; got ",
+       quote(error.what()));
+}
+
+void require_consistent(const std::string& name, const TensorView& view,
+                        const std::filesystem::path& path) {
+  for (const int64_t extent : view.shape)
+    DRIFTLESS_REQUIRE(extent >= 0, ErrorCode::InvalidArgument, path.string(), ": tensor ",
+                      quote(name), ": negative extent in ", shape_text(view.shape));
+  const auto expected = byte_count(view.dtype, view.shape);
+  DRIFTLESS_REQUIRE(
+      name != kMetadataKey && expected && std::cmp_equal(view.bytes.size(), *expected),
+      ErrorCode::InvalidArgument, path.string(), ": tensor ", quote(name),
+      ": bytes do not match the shape; got ", view.bytes.size(), " bytes for ",
+      info(view.dtype).name, " ", shape_text(view.shape));
+}
+
+}  // namespace
+
+Safetensors::Safetensors(std::vector<std::byte> file, std::string where)
+    : file_(std::move(file)), where_(std::move(where)) {
+  const std::string_view text = header_text(file_, where_);
+  const Json header = parse_json(text, where_ + ": header");
+  DRIFTLESS_REQUIRE(header.is_object(), ErrorCode::BadFile, where_,
+                    ": header is not a JSON object");
+  const auto data = std::span<const std::byte>(file_).subspan(kLengthBytes + text.size());
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : header.items()) {
+    if (name == kMetadataKey)
+      metadata_ = metadata_of(value, where_);
+    else
+      entries.push_back(entry_of(name, value, data.size(), where_));
+  }
+  require_exact_cover(entries, data.size(), where_);
+  for (Entry& entry : entries)
+    tensors_.emplace(entry.name, TensorView{entry.dtype, std::move(entry.shape),
+                                            data.subspan(entry.begin, entry.end - entry.begin)});
+}
+
+Safetensors read_safetensors(const std::filesystem::path& path) {
+  return {read_file(path), path.string()};
+}
+
+void write_safetensors(const std::filesystem::path& path,
+                       const std::map<std::string, TensorView>& tensors, const Metadata& metadata) {
+  for (const auto& [name, view] : tensors) require_consistent(name, view, path);
+  const std::vector<NamedTensor> order = file_order(tensors);
+  const std::string header = header_of(order, metadata, path);
+  std::vector<std::byte> file(kLengthBytes + header.size());
+  const uint64_t length = header.size();
+  std::memcpy(file.data(), &length, sizeof(length));
+  std::memcpy(file.data() + kLengthBytes, header.data(), header.size());
+  for (const auto& [name, view] : order)
+    file.insert(file.end(), view->bytes.begin(), view->bytes.end());
+  write_file_atomic(path, std::span<const std::byte>(file));
+}
+
+}  // namespace driftless::store

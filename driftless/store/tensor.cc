@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/store/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "driftless/base/error.h"
+#include "driftless/store/half.h"
+
+namespace driftless::store {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian, and so is this");
+
+template <class Raw, class Decode>
+std::vector<float> decode_all(const TensorView& tensor, Decode decode) {
+  std::vector<float> values(tensor.bytes.size() / sizeof(Raw));
+  for (size_t i = 0; i < values.size(); ++i) {
+    Raw raw{};
+    std::memcpy(&raw, tensor.bytes.data() + i * sizeof(Raw), sizeof(Raw));
+    values[i] = decode(raw);
+  }
+  return values;
+}
+
+template <class Encode>
+std::vector<std::byte> encode_halves(std::span<const float> values, Encode encode) {
+  std::vector<std::byte> bytes(values.size() * sizeof(uint16_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint16_t code = encode(values[i]);
+    std::memcpy(bytes.data() + i * sizeof(code), &code, sizeof(code));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+const DTypeInfo& info(DType dtype) {
+  const auto index = static_cast<size_t>(dtype);
+  DRIFTLESS_ASSERT(kDTypes.at(index).dtype == dtype);
+  return kDTypes.at(index);
+}
+
+std::optional<int64_t> element_count(std::span<const int64_t> shape) {
+  // An extent of 0 makes the product 0 whatever the others are.
+  for (const int64_t extent : shape)
+    if (extent == 0) return 0;
+  int64_t count = 1;
+  for (const int64_t extent : shape)
+    if (__builtin_mul_overflow(count, extent, &count)) return std::nullopt;
+  return count;
+}
+
+std::optional<int64_t> byte_count(DType dtype, std::span<const int64_t> shape) {
+  const auto count = element_count(shape);
+  int64_t bytes = 0;
+  if (!count || __builtin_mul_overflow(*count, info(dtype).size_bytes, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+std::string shape_text(std::span<const int64_t> shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+std::vector<float> to_float32(const TensorView& tensor, std::string_view where) {
+  switch (tensor.dtype) {
+    case DType::F32:
+      return decode_all<float>(tensor, [](float value) { return value; });
+    case DType::F64:
+      return decode_all<double>(tensor, [](double value) { return static_cast<float>(value); });
+    case DType::F16:
+      return decode_all<uint16_t>(tensor, decode_f16);
+    case DType::BF16:
+      return decode_all<uint16_t>(tensor, decode_bf16);
+    default:
+      fail(ErrorCode::Unsupported, where, ": wrong element type; got ", info(tensor.dtype).name,
+           ", expected F32, F16, BF16 or F64");
+  }
+}
+
+std::vector<std::byte> from_float32(std::span<const float> values, DType dtype,
+                                    std::string_view where) {
+  if (dtype == DType::F32) {
+    const auto bytes = std::as_bytes(values);
+    return {bytes.begin(), bytes.end()};
+  }
+  DRIFTLESS_REQUIRE(dtype == DType::F16 || dtype == DType::BF16, ErrorCode::Unsupported, where,
+                    ": cannot store weights as ", info(dtype).name, "; expected F32, F16 or BF16");
+  const auto encode = dtype == DType::F16 ? encode_f16 : encode_bf16;
+  const auto decode = dtype == DType::F16 ? decode_f16 : decode_bf16;
+  for (const float value : values)
+    DRIFTLESS_REQUIRE(!std::isfinite(value) || std::isfinite(decode(encode(value))),
+                      ErrorCode::Numeric, where, ": value does not fit ", info(dtype).name,
+                      "; got ", value);
+  return encode_halves(values, encode);
+}
+
+}  // namespace driftless::store

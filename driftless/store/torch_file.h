@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch zip checkpoints: TRM and HRM state dicts, and EqR's training state.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driftless/store/checkpoint.h"
+#include "driftless/store/yaml.h"
+
+namespace driftless::store {
+
+/// Weights by the names that model::parameters gives, with what the file says about itself.
+struct TorchModel {
+  TensorMap tensors;
+  FlatConfig config;    // of EqR's training state, such as "arch.H_cycles"; otherwise empty
+  std::string weights;  // which of the file's weights these are: "state_dict" or "ema.shadow"
+};
+
+/// The name after the wrappers of a state dict: every `_orig_mod` segment is dropped, then
+/// everything up to and including the last `inner`; without one, leading `model` segments.
+std::string plain_name(std::string_view key);
+
+/// Whether a plain name is a buffer of the sparse embedding that is refilled with every batch and
+/// is no part of a model.
+bool is_batch_buffer(std::string_view name);
+
+/// Reads the tensors of a state dict; of a training state those of `ema.shadow`, and from its
+/// `model` only what an average does not cover (initial states and the puzzle table). Throws Io,
+/// BadFile, Unsupported; Unsupported also without libzip.
+TorchModel read_torch(const std::filesystem::path& path);
+
+}  // namespace driftless::store

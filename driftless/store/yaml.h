@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scalars of a YAML file, flattened. Built on yaml-cpp; without it reading is an error that
+// says how to get it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace driftless::store {
+
+/// Dotted path to text: {"arch.H_cycles", "3"}; elements of a list have their index as name. Null
+/// values are left out.
+using FlatConfig = std::map<std::string, std::string>;
+
+/// `where` starts every message. Throws BadFile on malformed or outsized text, Unsupported without
+/// yaml-cpp.
+FlatConfig parse_yaml(std::string_view text, std::string_view where);
+
+}  // namespace driftless::store

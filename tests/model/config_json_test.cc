@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/model/config_json.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "driftless/base/error.h"
+#include "driftless/model/presets.h"
+
+#include "tests/testing/expect_error.h"
+
+namespace driftless::model {
+namespace {
+
+using driftless::testing::expect_error;
+using Json = nlohmann::json;
+
+constexpr std::string_view kSudoku256 =
+    R"({"arch": "trm", "task": "sudoku", "vocab_size": 11, "seq_len": 81, "hidden_size": 256,)"
+    R"( "expansion": 4, "num_layers": 2, "mlp_t": true, "pos_encodings": "none",)"
+    R"( "puzzle_emb_len": 0, "H_cycles": 3, "L_cycles": 6, "halt_max_steps": 16,)"
+    R"( "rms_norm_eps": 1e-05, "forward_dtype": "bfloat16"})";
+
+Json preset_json(std::string_view name) {
+  return Json::parse(config_to_json(find_preset(name).config));
+}
+
+TEST(ConfigJson, ReadsAPublishedConfiguration) {
+  EXPECT_EQ(config_from_json(kSudoku256, ""), find_preset("trm-sudoku-mlp-256").config);
+  // Written back it has the same keys and values.
+  EXPECT_EQ(preset_json("trm-sudoku-mlp-256"), Json::parse(kSudoku256));
+}
+
+TEST(ConfigJson, EveryPresetRoundTrips) {
+  for (const Preset& preset : presets())
+    EXPECT_EQ(config_from_json(config_to_json(preset.config), preset.name), preset.config)
+        << preset.name;
+}
+
+TEST(ConfigJson, UntiedAndRope2dRoundTrip) {
+  ModelConfig untied = find_preset("trm-sudoku-mlp").config;
+  untied.arch = Arch::TrmUntied;
+  EXPECT_EQ(config_from_json(config_to_json(untied), ""), untied);
+  ModelConfig rope2d = find_preset("eqr-maze-unique").config;
+  rope2d.positions = Positions::Rope2d;
+  rope2d.board_width = 30;
+  rope2d.l_init_std = 8;
+  EXPECT_EQ(config_from_json(config_to_json(rope2d), ""), rope2d);
+}
+
+TEST(ConfigJson, UnknownKeyNamesTheNearest) {
+  Json json = preset_json("trm-maze");
+  json["H_cycle"] = 3;
+  expect_error(ErrorCode::BadConfig,
+               "m.safetensors: unknown key 'H_cycle'; did you mean 'H_cycles'?",
+               [&] { config_from_json(json.dump(), "m.safetensors"); });
+}
+
+TEST(ConfigJson, EveryWrittenKeyWithoutDefaultIsRequired) {
+  const std::vector<std::string> optional = {"halt_max_steps", "rms_norm_eps", "rope_theta",
+                                             "forward_dtype"};
+  for (const char* name : {"trm-maze", "hrm-sudoku", "eqr-sudoku"}) {
+    const Json whole = preset_json(name);
+    for (const auto& [key, value] : whole.items()) {
+      Json json = whole;
+      json.erase(key);
+      if (std::find(optional.begin(), optional.end(), key) != optional.end())
+        EXPECT_NO_THROW(config_from_json(json.dump(), "")) << key;
+      else
+        EXPECT_THROW(config_from_json(json.dump(), ""), Error) << key;
+    }
+  }
+}
+
+TEST(ConfigJson, KeysOfAnotherArchitectureAreRefused) {
+  Json json = preset_json("trm-maze");
+  json["lambda_"] = 0.95;
+  expect_error(ErrorCode::BadConfig, "'lambda_' does not apply to arch trm",
+               [&] { config_from_json(json.dump(), ""); });
+}
+
+TEST(ConfigJson, WrongTypesNameTheKey) {
+  const std::pair<const char*, Json> wrong[] = {
+      {"seq_len", "81"}, {"seq_len", 81.5},     {"seq_len", 18446744073709551615u},
+      {"mlp_t", 1},      {"expansion", "four"}, {"arch", 3},
+      {"task", nullptr}, {"pos_encodings", {}}, {"forward_dtype", true}};
+  for (const auto& [key, value] : wrong) {
+    Json json = preset_json("trm-maze");
+    json[key] = value;
+    expect_error(ErrorCode::BadConfig, std::string("file: ") + key,
+                 [&] { config_from_json(json.dump(), "file"); });
+  }
+}
+
+TEST(ConfigJson, MalformedTextAndInvalidConfigurationAreRefused) {
+  expect_error(ErrorCode::BadConfig, "not valid JSON", [] { config_from_json("{", ""); });
+  expect_error(ErrorCode::BadConfig, "not a JSON object", [] { config_from_json("[]", ""); });
+  expect_error(ErrorCode::BadConfig, "twice",
+               [] { config_from_json(R"({"arch":1,"arch":1})", ""); });
+  Json json = preset_json("trm-maze");
+  json["num_heads"] = 7;
+  expect_error(ErrorCode::BadConfig, "num_heads", [&] { config_from_json(json.dump(), ""); });
+}
+
+}  // namespace
+}  // namespace driftless::model
