@@ -17,5 +17,6 @@ inline void show_example(CLI::App& verb, const std::string& command) {
 void add_formats_command(CLI::App& verb);
 void add_codec_command(CLI::App& verb);
 void add_info_command(CLI::App& verb);
+void add_eval_command(CLI::App& verb);
 
 }  // namespace driftless::cli

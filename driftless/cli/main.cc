@@ -24,6 +24,7 @@ struct Verb {
 };
 
 constexpr std::array kVerbs = {
+    Verb{"eval", "how many boards of a file a model solves", add_eval_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},
     Verb{"info", "what this build is and what it runs on", add_info_command},
