@@ -16,6 +16,8 @@ inline void show_example(CLI::App& verb, const std::string& command) {
 
 void add_formats_command(CLI::App& verb);
 void add_codec_command(CLI::App& verb);
+void add_convert_command(CLI::App& verb);
+void add_data_command(CLI::App& verb);
 void add_info_command(CLI::App& verb);
 void add_eval_command(CLI::App& verb);
 

@@ -27,7 +27,9 @@ constexpr std::array kVerbs = {
     Verb{"eval", "how many boards of a file a model solves", add_eval_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},
-    Verb{"info", "what this build is and what it runs on", add_info_command},
+    Verb{"data", "generate, check, convert and describe boards", add_data_command},
+    Verb{"convert", "turn a checkpoint, array or data set into safetensors", add_convert_command},
+    Verb{"info", "what this build is, or what a model file holds", add_info_command},
 };
 
 /// The innermost subcommand that was reached.

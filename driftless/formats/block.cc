@@ -18,12 +18,12 @@ float largest_magnitude(std::span<const float> block) noexcept {
 /// Sum over the block of (error / 2^octave)^2, each rounded to kSquaredErrorBits fraction bits.
 uint32_t squared_error(const Element& element, std::span<const float> block, int exponent,
                        int octave) noexcept {
-  const float unit = power_of_two(exponent - octave);
+  const float unit = power_of_two(exponent - octave + kSquaredErrorBits / 2);
   uint32_t sum = 0;
   for (const float value : block) {
     const float scaled = value * power_of_two(-exponent);
     const float error = (scaled - element.decode(element.encode(scaled))) * unit;
-    sum += static_cast<uint32_t>(std::lrint(error * error * power_of_two(kSquaredErrorBits)));
+    sum += static_cast<uint32_t>(std::lrint(error * error));
   }
   return sum;
 }

@@ -19,8 +19,9 @@ namespace driftless::formats {
 inline constexpr int64_t kMaxBlock = 256;
 
 /// Fraction bits of one squared error in the mse rule, in units of 4^e with 2^e the octave of the
-/// block's largest magnitude. Sums of integers do not depend on their order.
-inline constexpr int kSquaredErrorBits = 21;
+/// block's largest magnitude; even, so that an error can be scaled before it is squared. Sums of
+/// integers do not depend on their order.
+inline constexpr int kSquaredErrorBits = 20;
 
 /// An element format with the rule that scales blocks of it, worked out once per tensor.
 struct BlockScaling {

@@ -43,7 +43,4 @@ struct Element {
   std::string_view specials;  ///< codes that are no number, in words; empty if there are none
 };
 
-/// The step between neighbouring values in the octave of 2^exponent (Grid spacing).
-int step_exponent(const Element& element, int exponent) noexcept;
-
 }  // namespace driftless::formats

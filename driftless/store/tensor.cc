@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "driftless/base/error.h"
-#include "driftless/store/half.h"
+#include "driftless/formats/minifloat.h"
 
 namespace driftless::store {
 namespace {
@@ -25,11 +25,16 @@ std::vector<float> decode_all(const TensorView& tensor, Decode decode) {
   return values;
 }
 
-template <class Encode>
-std::vector<std::byte> encode_halves(std::span<const float> values, Encode encode) {
+template <class Format>
+std::vector<std::byte> encode_halves(std::span<const float> values, DType dtype,
+                                     std::string_view where) {
+  constexpr float kMax = Format::decode(Format::kMaxCode);
   std::vector<std::byte> bytes(values.size() * sizeof(uint16_t));
   for (size_t i = 0; i < values.size(); ++i) {
-    const uint16_t code = encode(values[i]);
+    DRIFTLESS_REQUIRE(std::abs(values[i]) <= kMax, ErrorCode::Numeric, where, ": value ", i,
+                      " does not fit ", info(dtype).name, "; got ", values[i],
+                      ", expected at most ", kMax);
+    const uint16_t code = Format::encode(values[i]);
     std::memcpy(bytes.data() + i * sizeof(code), &code, sizeof(code));
   }
   return bytes;
@@ -73,9 +78,9 @@ std::vector<float> to_float32(const TensorView& tensor, std::string_view where) 
     case DType::F64:
       return decode_all<double>(tensor, [](double value) { return static_cast<float>(value); });
     case DType::F16:
-      return decode_all<uint16_t>(tensor, decode_f16);
+      return decode_all<uint16_t>(tensor, formats::Fp16::decode);
     case DType::BF16:
-      return decode_all<uint16_t>(tensor, decode_bf16);
+      return decode_all<uint16_t>(tensor, formats::Bf16::decode);
     default:
       fail(ErrorCode::Unsupported, where, ": wrong element type; got ", info(tensor.dtype).name,
            ", expected F32, F16, BF16 or F64");
@@ -88,15 +93,10 @@ std::vector<std::byte> from_float32(std::span<const float> values, DType dtype,
     const auto bytes = std::as_bytes(values);
     return {bytes.begin(), bytes.end()};
   }
-  DRIFTLESS_REQUIRE(dtype == DType::F16 || dtype == DType::BF16, ErrorCode::Unsupported, where,
-                    ": cannot store weights as ", info(dtype).name, "; expected F32, F16 or BF16");
-  const auto encode = dtype == DType::F16 ? encode_f16 : encode_bf16;
-  const auto decode = dtype == DType::F16 ? decode_f16 : decode_bf16;
-  for (const float value : values)
-    DRIFTLESS_REQUIRE(!std::isfinite(value) || std::isfinite(decode(encode(value))),
-                      ErrorCode::Numeric, where, ": value does not fit ", info(dtype).name,
-                      "; got ", value);
-  return encode_halves(values, encode);
+  if (dtype == DType::F16) return encode_halves<formats::Fp16>(values, dtype, where);
+  if (dtype == DType::BF16) return encode_halves<formats::Bf16>(values, dtype, where);
+  fail(ErrorCode::Unsupported, where, ": cannot store weights as ", info(dtype).name,
+       "; expected F32, F16 or BF16");
 }
 
 }  // namespace driftless::store

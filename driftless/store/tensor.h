@@ -57,7 +57,8 @@ std::string shape_text(std::span<const int64_t> shape);
 std::vector<float> to_float32(const TensorView& tensor, std::string_view where);
 
 /// Values as bytes of a floating-point type, rounded to nearest, ties to even. Throws Numeric where
-/// a finite value does not fit, Unsupported where `dtype` is not F32, F16 or BF16.
+/// a value is beyond the largest of F16 or BF16, or NaN; Unsupported for other types than those and
+/// F32.
 std::vector<std::byte> from_float32(std::span<const float> values, DType dtype,
                                     std::string_view where);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as a user meets it: results on stdout, one line on stderr, documented exit codes, and
 // no file left behind by a failure.
+#include "tests/cli/program.h"
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,18 +17,15 @@
 #include "driftless/formats/table.h"
 #include "driftless/quant/quantizer.h"
 
-#include "tests/testing/run_program.h"
 #include "tests/testing/sample_values.h"
 
 namespace driftless {
 namespace {
 
+using cli_testing::driftless;
+using cli_testing::expect_failure;
 using testing::Outcome;
 using testing::TempDir;
-
-Outcome driftless(const std::string& arguments, const std::string& environment = "") {
-  return testing::run_program(environment + " " DRIFTLESS_PROGRAM " " + arguments);
-}
 
 void write_floats(const std::filesystem::path& path, const std::vector<float>& values) {
   write_file_atomic(path, std::as_bytes(std::span(values)));
@@ -43,14 +42,6 @@ std::vector<int> bytes_of(const std::filesystem::path& path) {
   std::vector<int> bytes;
   for (const std::byte byte : read_file(path)) bytes.push_back(static_cast<int>(byte));
   return bytes;
-}
-
-/// A failure: that exit code, one line that holds the word, nothing on stdout.
-void expect_failure(const Outcome& outcome, int exit_code, const std::string& word) {
-  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
-  EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  EXPECT_EQ(outcome.out, "");
 }
 
 class Codec : public ::testing::Test {
@@ -181,7 +172,9 @@ TEST(Program, InfoShowsTheKernelsInUse) {
 }
 
 TEST(Program, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb : {"formats", "info", "codec encode", "codec decode", "codec error"}) {
+  for (const char* verb :
+       {"formats", "info", "convert", "codec encode", "codec decode", "codec error",
+        "data generate", "data convert", "data check", "data stats"}) {
     const auto outcome = driftless(std::string(verb) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example: "), std::string::npos) << verb;

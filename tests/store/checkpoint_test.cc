@@ -86,7 +86,7 @@ TEST(Checkpoint, SavingChecksFirst) {
   EXPECT_THROW(save_checkpoint(dir.path() / "m", missing), Error);
   Checkpoint large = small_checkpoint();
   large.tensors["q_head.bias"].values[0] = 1e6f;
-  expect_error(ErrorCode::Numeric, "'q_head.bias': value does not fit F16",
+  expect_error(ErrorCode::Numeric, "'q_head.bias': value 0 does not fit F16",
                [&] { save_checkpoint(dir.path() / "m", large, DType::F16); });
   expect_error(ErrorCode::Unsupported, "U8",
                [&] { save_checkpoint(dir.path() / "m", small_checkpoint(), DType::U8); });

@@ -2,107 +2,17 @@
 // The vector kernels, written once over a vector type V that each instruction set provides (see
 // isa/). V and everything made from it live in that file's anonymous namespace, so no code compiled
 // for one instruction set can end up in another's.
-//
-// Rounding to a grid is exact float arithmetic: the sum of a value and C = 2^23 steps is a multiple
-// of a step, rounded to nearest even by the processor, and its low mantissa bits count the steps.
-// Formats with Spacing::Irregular, or whose C would overflow (bf16), take the scalar kernels.
 #pragma once
 
 #include <cfloat>
 #include <cstring>
+#include <span>
 
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/kernels/kernel_set.h"
+#include "driftless/quant/kernels/rounding.h"
 
 namespace driftless::quant {
-
-/// Whether the rounding constant of every octave of the element is a finite float.
-constexpr bool is_vectorizable(const formats::Element& element) noexcept {
-  const int constant =
-      element.max_exponent + 1 + formats::kFloatMantissaBits - element.mantissa_bits;
-  return element.spacing == formats::Spacing::Grid && constant <= 127;
-}
-
-/// Whether one step serves the whole range, as in integers.
-constexpr bool is_uniform(const formats::Element& element) noexcept {
-  return element.min_exponent >= element.max_exponent;
-}
-
-/// Rounds scaled values to an integer format. What rounds to zero becomes +0, as in codes.
-template <class V>
-class UniformRounding {
- public:
-  using F = typename V::F;
-  using I = typename V::I;
-
-  explicit UniformRounding(const formats::Element& element) noexcept
-      : UniformRounding(element, Extent{element.min, element.max}) {}
-
-  /// With other bounds, both multiples of the step.
-  UniformRounding(const formats::Element& element, Extent bounds) noexcept
-      : low_(V::set(bounds.low)), high_(V::set(bounds.high)) {
-    const int step = element.min_exponent - element.mantissa_bits;
-    constant_ = V::set(1.5f * formats::power_of_two(formats::kFloatMantissaBits + step));
-    code_mask_ = V::set_int((1u << element.bits) - 1);
-  }
-
-  F operator()(F y) const noexcept { return V::sub(shifted(y), constant_); }
-
-  I code(F y) const noexcept {
-    const I steps = V::int_sub(V::bits(shifted(y)), V::bits(constant_));
-    return V::int_and(steps, code_mask_);
-  }
-
- private:
-  F shifted(F y) const noexcept { return V::add(V::max(V::min(y, high_), low_), constant_); }
-
-  F low_, high_, constant_;
-  I code_mask_;
-};
-
-/// Rounds scaled values to a minifloat; zeros keep their sign.
-template <class V>
-class FloatRounding {
- public:
-  using F = typename V::F;
-  using I = typename V::I;
-
-  explicit FloatRounding(const formats::Element& element) noexcept
-      : high_(V::set(element.max)),
-        smallest_normal_(V::set(formats::power_of_two(element.min_exponent))),
-        steps_(V::set(formats::power_of_two(formats::kFloatMantissaBits - element.mantissa_bits))),
-        sign_bit_(V::set(-0.0f)),
-        exponent_bits_(V::from_bits(V::set_int(formats::kFloatInfinityBits))),
-        field_shift_(formats::kFloatMantissaBits - element.mantissa_bits),
-        sign_shift_(32 - element.bits) {}
-
-  F operator()(F y) const noexcept {
-    const F magnitude = limited(y);
-    const F constant = V::mul(octave(magnitude), steps_);
-    const F rounded = V::sub(V::add(magnitude, constant), constant);
-    return V::bit_or(rounded, V::bit_and(y, sign_bit_));
-  }
-
-  I code(F y) const noexcept {
-    const F magnitude = limited(y);
-    const F top = octave(magnitude);
-    const F constant = V::mul(top, steps_);
-    const I steps = V::int_sub(V::bits(V::add(magnitude, constant)), V::bits(constant));
-    const I octaves = V::int_sub(V::bits(top), V::bits(smallest_normal_));
-    const I field = V::int_add(V::int_shift_right(octaves, field_shift_), steps);
-    const I sign = V::int_shift_right(V::bits(V::bit_and(y, sign_bit_)), sign_shift_);
-    return V::int_or(field, sign);
-  }
-
- private:
-  F limited(F y) const noexcept { return V::min(V::bit_andnot(sign_bit_, y), high_); }
-  F octave(F magnitude) const noexcept {
-    return V::max(V::bit_and(magnitude, exponent_bits_), smallest_normal_);
-  }
-
-  F high_, smallest_normal_, steps_, sign_bit_, exponent_bits_;
-  int field_shift_, sign_shift_;
-};
 
 template <class V>
 struct VectorKernels {
@@ -248,33 +158,44 @@ struct VectorKernels {
     if (scaling.rule != formats::ExponentRule::Mse) {
       return formats::limit_exponent(scaling.element, exponent);
     }
-    const int octave = formats::octave_of(absmax).exponent;
-    int best = formats::limit_exponent(scaling.element, exponent);
-    uint32_t best_error = squared_error(round, x, n, best, octave);
-    for (const int step : {1, -1}) {
-      const int neighbour = formats::limit_exponent(scaling.element, exponent + step);
-      const uint32_t error = squared_error(round, x, n, neighbour, octave);
-      if (error < best_error) {
-        best = neighbour;
-        best_error = error;
-      }
-    }
-    return best;
+    return least_error_exponent(scaling.element, round, {x, static_cast<size_t>(n)}, exponent,
+                                formats::octave_of(absmax).exponent);
   }
 
+  /// As in formats/block.cc, with the three candidates side by side.
   template <class Rounding>
-  static uint32_t squared_error(const Rounding& round, const float* x, int64_t n, int exponent,
-                                int octave) noexcept {
-    const F inverse = V::set(formats::power_of_two(-exponent));
-    const F unit = V::set(formats::power_of_two(exponent - octave));
-    const F one = V::set(formats::power_of_two(formats::kSquaredErrorBits));
-    I sum = V::set_int(0);
-    for_each(x, n, [&](F v) {
-      const F scaled = V::mul(v, inverse);
-      const F error = V::mul(V::sub(scaled, round(scaled)), unit);
-      sum = V::int_add(sum, V::to_int(V::mul(V::mul(error, error), one)));
+  static int least_error_exponent(const formats::Element& element, const Rounding& round,
+                                  std::span<const float> block, int floor_exponent,
+                                  int octave) noexcept {
+    struct Candidate {
+      int exponent;
+      F inverse;
+      F unit;
+      I sum = V::set_int(0);
+    };
+    const auto candidate = [&](int exponent) noexcept {
+      const int limited = formats::limit_exponent(element, exponent);
+      const int unit = limited - octave + formats::kSquaredErrorBits / 2;
+      return Candidate{limited, V::set(formats::power_of_two(-limited)),
+                       V::set(formats::power_of_two(unit))};
+    };
+    Candidate candidates[] = {candidate(floor_exponent), candidate(floor_exponent + 1),
+                              candidate(floor_exponent - 1)};
+    for_each(block.data(), static_cast<int64_t>(block.size()), [&](F v) noexcept {
+      for (Candidate& c : candidates) {
+        const F scaled = V::mul(v, c.inverse);
+        const F error = V::mul(V::sub(scaled, round(scaled)), c.unit);
+        c.sum = V::int_add(c.sum, V::to_int(V::mul(error, error)));
+      }
     });
-    return V::reduce_add(sum);
+    int best = candidates[0].exponent;
+    uint32_t least = V::reduce_add(candidates[0].sum);
+    for (const Candidate& c : {candidates[1], candidates[2]}) {
+      const uint32_t error = V::reduce_add(c.sum);
+      best = error < least ? c.exponent : best;
+      least = error < least ? error : least;
+    }
+    return best;
   }
 
   template <class Rounding>

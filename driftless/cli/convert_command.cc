@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless convert: any file the project reads, as safetensors.
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driftless/base/text.h"
+#include "driftless/cli/command.h"
+#include "driftless/store/convert.h"
+
+namespace driftless::cli {
+namespace {
+
+struct WeightType {
+  std::string_view name;
+  store::DType dtype;
+};
+constexpr std::array kWeightTypes = {WeightType{"f32", store::DType::F32},
+                                     WeightType{"f16", store::DType::F16},
+                                     WeightType{"bf16", store::DType::BF16}};
+
+struct ConvertOptions {
+  std::string input;
+  std::string output;
+  std::string positions;
+  std::string weights = "f32";
+  store::ImportOptions import;
+};
+
+store::DType weight_type(const std::string& name) {
+  for (const WeightType& type : kWeightTypes) {
+    if (type.name == name) return type.dtype;
+  }
+  throw CLI::ValidationError("--weights", "got '" + name + "', expected f32, f16 or bf16");
+}
+
+void convert(ConvertOptions& options) {
+  if (!options.positions.empty()) {
+    options.import.positions = model::parse_positions(options.positions, "--positions");
+  }
+  const auto kind =
+      store::convert(options.input, options.output, options.import, weight_type(options.weights));
+  constexpr std::array<const char*, 3> kKinds = {"a model", "an array", "a data set"};
+  std::printf("%s: wrote %s\n", options.output.c_str(), kKinds[static_cast<size_t>(kind)]);
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& verb) {
+  auto options = std::make_shared<ConvertOptions>();
+  verb.add_option("IN", options->input,
+                  "PyTorch checkpoint, safetensors, npy file or data-set folder")
+      ->required();
+  verb.add_option("OUT", options->output, "safetensors file to write")->required();
+  verb.add_option("--weights", options->weights, "element type of a model: f32, f16 or bf16");
+  auto& import = options->import;
+  verb.add_option("--heads", import.heads, "attention heads, where no configuration says");
+  verb.add_option("--h-cycles", import.h_cycles, "outer cycles a step");
+  verb.add_option("--l-cycles", import.l_cycles, "inner cycles an outer cycle");
+  verb.add_option("--positions", options->positions, "none, rope, rope2d or learned");
+  verb.add_option("--steps", import.steps, "supervision steps");
+  verb.add_option("--cells", import.cells, "cells of a board");
+  verb.add_option("--prefix-rows", import.prefix_rows, "rows before the board");
+  show_example(verb, "driftless convert step_65100 trm.safetensors --h-cycles 3 --l-cycles 6");
+  verb.callback([options] { convert(*options); });
+}
+
+}  // namespace driftless::cli

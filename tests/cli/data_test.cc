@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless data, convert and info MODEL.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/file.h"
+#include "driftless/store/checkpoint.h"
+
+#include "tests/cli/program.h"
+#include "tests/store/small_model.h"
+
+namespace driftless {
+namespace {
+
+using cli_testing::driftless;
+using cli_testing::expect_failure;
+using testing::text_of;
+
+class Data : public ::testing::Test {
+ protected:
+  std::string file(const char* name) const { return (dir_.path() / name).string(); }
+  testing::TempDir dir_;
+};
+
+TEST_F(Data, GeneratedBoardsAreSoundAndRepeatable) {
+  for (const std::string flags : {"--task sudoku --min-rating 2", "--task maze --min-path 40",
+                                  "--task maze --unique-path --side 15 --min-path 20"}) {
+    const std::string generate = "data generate --count 5 " + flags;
+    ASSERT_EQ(driftless(generate + " --seed 7 --output " + file("a")).exit_code, 0) << flags;
+    ASSERT_EQ(driftless(generate + " --seed 7 --output " + file("b")).exit_code, 0) << flags;
+    ASSERT_EQ(driftless(generate + " --seed 8 --output " + file("c")).exit_code, 0) << flags;
+    EXPECT_EQ(text_of(file("a")), text_of(file("b")));
+    EXPECT_NE(text_of(file("a")), text_of(file("c")));
+    const std::string task = flags.find("maze") == std::string::npos ? "sudoku" : "maze";
+    const auto checked = driftless("data check --task " + task + " " + file("a"));
+    EXPECT_EQ(checked.exit_code, 0) << checked.err;
+    EXPECT_NE(checked.out.find("5 boards"), std::string::npos);
+    EXPECT_NE(checked.out.find(": 0\n"), std::string::npos) << checked.out;
+  }
+}
+
+TEST_F(Data, ConvertsLinesToCsv) {
+  const std::string board =
+      "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+  write_file_atomic(dir_.path() / "lines", board + "\n");
+  ASSERT_EQ(driftless("data convert " + file("lines") + " --output " + file("csv")).exit_code, 0);
+  EXPECT_NE(text_of(file("csv")).find(board), std::string::npos);
+  const auto stats = driftless("data stats " + file("csv"));
+  EXPECT_NE(stats.out.find("'.'    51.000 a board"), std::string::npos) << stats.out;
+}
+
+TEST_F(Data, BadInput) {
+  write_file_atomic(dir_.path() / "short", "123\n");
+  write_file_atomic(dir_.path() / "clash", "11" + std::string(79, '.') + "\n");
+  expect_failure(driftless("data check " + file("short")), 12, "short");
+  expect_failure(driftless("data check " + file("clash")), 12, "r1c1 and r1c2");
+  expect_failure(driftless("data check " + file("absent")), 14, "absent");
+  expect_failure(driftless("data check --task chess " + file("short")), 10, "sudoku");
+  expect_failure(driftless("data generate --task arc --count 1 --seed 1 --output " + file("y")), 13,
+                 "sudoku or maze");
+  expect_failure(driftless("data generate --count 1 --output " + file("y")), 2, "--seed");
+  expect_failure(
+      driftless("data generate --count 1 --seed 1 --min-rating 5 --max-rating 2 --output " +
+                file("y")),
+      10, "rating");
+  EXPECT_FALSE(std::filesystem::exists(file("y")));
+}
+
+TEST_F(Data, ConvertKeepsAModel) {
+  const auto checkpoint = store::testing::small_checkpoint();
+  store::save_checkpoint(dir_.path() / "in", checkpoint);
+  ASSERT_EQ(driftless("convert " + file("in") + " " + file("out") + " --weights bf16").exit_code,
+            0);
+  EXPECT_EQ(store::load_checkpoint(file("out")).config, checkpoint.config);
+  const auto info = driftless("info " + file("out"));
+  EXPECT_NE(info.out.find("lm_head.weight"), std::string::npos) << info.err;
+  expect_failure(driftless("convert " + file("in") + " " + file("y") + " --weights int4"), 2,
+                 "bf16");
+  write_file_atomic(dir_.path() / "noise", "not a checkpoint at all");
+  expect_failure(driftless("convert " + file("noise") + " " + file("y")), 12, "noise");
+  expect_failure(driftless("info " + file("noise")), 12, "noise");
+  EXPECT_FALSE(std::filesystem::exists(file("y")));
+}
+
+}  // namespace
+}  // namespace driftless
