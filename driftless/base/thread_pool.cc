@@ -22,7 +22,7 @@ ThreadPool::ThreadPool(int64_t threads) {
 
 ThreadPool::~ThreadPool() {
   is_stopping_ = true;
-  generation_.fetch_add(1, std::memory_order_release);
+  ++generation_;
   generation_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -31,23 +31,24 @@ void ThreadPool::run(int64_t count, const void* body, Call call) {
   body_ = body;
   call_ = call;
   count_ = count;
-  next_index_.store(0, std::memory_order_relaxed);
-  busy_workers_.store(std::ssize(threads_), std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
+  next_index_ = 0;
+  is_open_ = true;
+  ++generation_;
   generation_.notify_all();
   take_indices(0);
-  while (const int64_t busy = busy_workers_.load(std::memory_order_acquire))
-    busy_workers_.wait(busy, std::memory_order_acquire);
+  is_open_ = false;
+  while (const int64_t busy = busy_workers_) busy_workers_.wait(busy);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadPool::serve(int64_t worker) {
   for (uint64_t seen = 0;;) {
-    generation_.wait(seen, std::memory_order_acquire);
-    ++seen;
+    generation_.wait(seen);
+    seen = generation_;
     if (is_stopping_) return;
-    take_indices(worker);
-    busy_workers_.fetch_sub(1, std::memory_order_release);
+    ++busy_workers_;
+    if (is_open_) take_indices(worker);
+    --busy_workers_;
     busy_workers_.notify_one();
   }
 }

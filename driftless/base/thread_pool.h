@@ -40,15 +40,18 @@ class ThreadPool {
   void serve(int64_t worker);
   void take_indices(int64_t worker);
 
-  // The loop in progress; written before generation_ moves, read after.
+  // The loop in progress. Workers read it between entering (busy_workers_) and leaving, and only if
+  // is_open_ after they entered; it changes only while closed and without busy workers. So a worker
+  // that wakes late holds nobody up.
   const void* body_ = nullptr;
   Call call_ = nullptr;
   int64_t count_ = 0;
-  bool is_stopping_ = false;
+  std::atomic<bool> is_open_{false};
+  std::atomic<int64_t> busy_workers_{0};
 
   std::atomic<int64_t> next_index_{0};
-  std::atomic<int64_t> busy_workers_{0};
-  std::atomic<uint64_t> generation_{0};
+  std::atomic<uint64_t> generation_{0};  // moves when there is a loop to join or the end to come
+  std::atomic<bool> is_stopping_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
   std::vector<std::thread> threads_;

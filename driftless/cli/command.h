@@ -20,5 +20,6 @@ void add_convert_command(CLI::App& verb);
 void add_data_command(CLI::App& verb);
 void add_info_command(CLI::App& verb);
 void add_eval_command(CLI::App& verb);
+void add_solve_command(CLI::App& verb);
 
 }  // namespace driftless::cli
