@@ -19,5 +19,7 @@ void add_codec_command(CLI::App& verb);
 void add_convert_command(CLI::App& verb);
 void add_data_command(CLI::App& verb);
 void add_info_command(CLI::App& verb);
+void add_eval_command(CLI::App& verb);
+void add_solve_command(CLI::App& verb);
 
 }  // namespace driftless::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What eval and solve share: a model, its task and boards that fit it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driftless/reason/reasoner.h"
+#include "driftless/store/checkpoint.h"
+#include "driftless/task/table.h"
+
+namespace driftless::cli {
+
+/// The bundled model; DRIFTLESS_MODELS names another folder to look for it.
+std::filesystem::path default_model();
+
+/// The task that the model was trained for. Throws Unsupported when it is none of ours, or when
+/// each puzzle has a row of its own in the puzzle table: boards from a file do not say which.
+const task::Task& task_of(const store::Checkpoint& checkpoint);
+
+/// Throws BadFile when the boards have another number of cells than the model.
+void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,
+                  const std::string& where);
+
+/// The boards as a reasoner takes them; board i gets the seed `seed` + i. They look at `examples`.
+std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed);
+
+/// As many as the machine runs at once.
+int64_t default_threads();
+
+}  // namespace driftless::cli

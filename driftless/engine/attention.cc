@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full softmax attention in two stages, because every row needs the keys and values of all rows:
+// first the projection of each part, then scores, values, output projection and norm.
+#include <cmath>
+
+#include "driftless/engine/block.h"
+#include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/matmul.h"
+#include "driftless/engine/rope.h"
+
+namespace driftless::engine {
+namespace {
+
+/// A row of Slot::qkv: all query heads | all key heads | all value heads, D values each.
+class Projection : public Stage {
+ public:
+  Projection(const Build& build, const std::string& prefix)
+      : layout_(build.layout),
+        heads_(build.config.num_heads),
+        name_(prefix + ".qkv_proj.weight"),
+        rope_(build.config),
+        qkv_({.m = layout_.part_rows,
+              .k = layout_.width,
+              .n = 3 * layout_.width,
+              .a = {layout_.width},
+              .b = transposed(layout_.width),
+              .c = {3 * layout_.width}},
+             build.workers, build.weights(name_)) {}
+
+  [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
+
+  void run(const Work& work) const override {
+    const int64_t first_row = work.part * layout_.part_rows;
+    const int64_t rows = real_rows(layout_, work.part);
+    const float* const h = work.h + first_row * layout_.width;
+    float* const qkv = work.slot.qkv.data() + first_row * 3 * layout_.width;
+    work.show_input(name_, first_row, {h, rows, layout_.width, layout_.width});
+    qkv_.run(work.worker, h, nullptr, qkv);
+    for (int64_t row = 0; row < rows; ++row)
+      rope_.rotate(qkv + row * 3 * layout_.width, 2 * heads_, first_row + row);
+  }
+
+ private:
+  Layout layout_;
+  int64_t heads_;
+  std::string name_;
+  Rope rope_;
+  Matmul qkv_;
+};
+
+/// Scratch of one part: scores of one head [rows, T] | all heads' values [rows, D] |
+/// output [rows, D].
+class Attention : public Stage {
+ public:
+  Attention(const Build& build, const std::string& prefix)
+      : layout_(build.layout),
+        heads_(build.config.num_heads),
+        head_width_(model::head_width(build.config)),
+        eps_(static_cast<float>(build.config.rms_norm_eps)),
+        name_(prefix + ".o_proj.weight"),
+        scores_({.m = layout_.part_rows,
+                 .k = head_width_,
+                 .n = layout_.rows,
+                 .a = {3 * layout_.width},
+                 .b = transposed(3 * layout_.width),
+                 .c = {layout_.rows}},
+                build.workers),
+        values_({.m = layout_.part_rows,
+                 .k = layout_.rows,
+                 .n = head_width_,
+                 .a = {layout_.rows},
+                 .b = {3 * layout_.width},
+                 .c = {layout_.width}},
+                build.workers),
+        output_({.m = layout_.part_rows,
+                 .k = layout_.width,
+                 .n = layout_.width,
+                 .a = {layout_.width},
+                 .b = transposed(layout_.width),
+                 .c = {layout_.width}},
+                build.workers, build.weights(name_)) {}
+
+  [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
+  [[nodiscard]] int64_t scratch_size() const override {
+    return layout_.part_rows * (layout_.rows + 2 * layout_.width);
+  }
+
+  void run(const Work& work) const override {
+    const int64_t width = layout_.width;
+    const int64_t first_row = work.part * layout_.part_rows;
+    const int64_t rows = real_rows(layout_, work.part);
+    float* const scores = work.scratch;
+    float* const values = scores + layout_.part_rows * layout_.rows;
+    float* const output = values + layout_.part_rows * width;
+    for (int64_t head = 0; head < heads_; ++head)
+      attend(work, head, first_row, scores, values + head * head_width_);
+    work.show_input(name_, first_row, {values, rows, width, width});
+    output_.run(work.worker, values, nullptr, output);
+    for (int64_t row = 0; row < rows; ++row)
+      epilogues_.add_norm(work.h + (first_row + row) * width, output + row * width, width, eps_);
+  }
+
+ private:
+  void attend(const Work& work, int64_t head, int64_t first_row, float* scores,
+              float* values) const {
+    const int64_t width = layout_.width;
+    const float* const qkv = work.slot.qkv.data() + head * head_width_;
+    scores_.run(work.worker, qkv + first_row * 3 * width, qkv + width, scores);
+    const float scale = 1.0f / std::sqrt(static_cast<float>(head_width_));
+    for (int64_t row = 0; row < layout_.part_rows; ++row)
+      epilogues_.softmax(scores + row * layout_.rows, layout_.rows, scale);
+    values_.run(work.worker, scores, qkv + 2 * width, values);
+  }
+
+  Layout layout_;
+  int64_t heads_;
+  int64_t head_width_;
+  float eps_;
+  std::string name_;
+  Matmul scores_, values_, output_;
+  const EpilogueSet& epilogues_ = epilogues();
+};
+
+}  // namespace
+
+void add_attention(Stages& stages, const Build& build, const std::string& prefix) {
+  stages.push_back(std::make_unique<Projection>(build, prefix));
+  stages.push_back(std::make_unique<Attention>(build, prefix));
+}
+
+}  // namespace driftless::engine

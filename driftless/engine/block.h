@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of one block: what mixes positions, then what mixes channels, each followed by its
+// residual and norm. h <- norm(h + sublayer(h)).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driftless/engine/stage.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::engine {
+
+/// What the stages of a model are built from.
+struct Build {
+  const model::ModelConfig& config;
+  const store::TensorMap& tensors;
+  Layout layout;
+  int64_t workers;
+
+  [[nodiscard]] const float* weights(const std::string& name) const {
+    return tensors.at(name).values.data();
+  }
+};
+
+using Stages = std::vector<std::unique_ptr<Stage>>;
+
+/// Appends the stages of the block whose parameters start with `prefix`.
+void add_block(Stages& stages, const Build& build, const std::string& prefix);
+
+/// The parts of add_block, each in a file of its name.
+void add_token_mixer(Stages& stages, const Build& build, const std::string& prefix);
+void add_attention(Stages& stages, const Build& build, const std::string& prefix);
+void add_channel_mixer(Stages& stages, const Build& build, const std::string& prefix);
+
+}  // namespace driftless::engine

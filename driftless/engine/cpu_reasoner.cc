@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/engine/cpu_reasoner.h"
+
+#include <algorithm>
+
+#include "driftless/base/error.h"
+#include "driftless/base/thread_pool.h"
+#include "driftless/engine/recursion.h"
+#include "driftless/engine/start.h"
+
+namespace driftless::engine {
+namespace {
+
+using reason::Point;
+using reason::StepObserver;
+
+constexpr int64_t kMaxSlots = 65536;
+
+/// A stage and the state that it works on.
+struct Op {
+  const Stage* stage;
+  model::State updates;
+  int64_t call;
+  bool ends_call;
+};
+
+class CpuReasoner : public reason::Reasoner {
+ public:
+  CpuReasoner(const store::Checkpoint& checkpoint, const CpuOptions& options)
+      : config_(checkpoint.config),
+        layout_(config_),
+        pool_(options.threads),
+        start_(Build{config_, checkpoint.tensors, layout_, options.threads}) {
+    add_ops({config_, checkpoint.tensors, layout_, options.threads});
+    int64_t scratch_size = 0;
+    for (const auto& stage : stages_) scratch_size = std::max(scratch_size, stage->scratch_size());
+    for (int64_t i = 0; i < options.threads; ++i) scratch_.emplace_back(scratch_size);
+    for (int64_t i = 0; i < options.slots; ++i) slots_.push_back(make_slot());
+  }
+
+  [[nodiscard]] const model::ModelConfig& config() const override { return config_; }
+  [[nodiscard]] int64_t slot_count() const override { return std::ssize(slots_); }
+
+  void reset(int64_t index, const reason::Board& board) override {
+    require_slot(index);
+    start_.require_fits(board);
+    Slot& slot = slots_[static_cast<size_t>(index)];
+    start_.fill(slot, board);
+    slot.has_board = true;
+    slot.has_readout = false;
+  }
+
+  void step(std::span<const int64_t> indices, StepObserver* observer) override {
+    for (const int64_t index : indices) {
+      require_slot(index);
+      DRIFTLESS_REQUIRE(slots_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
+                        "slot ", index, ": has no board to step");
+    }
+    const int64_t boards = std::ssize(indices);
+    if (observer != nullptr)
+      for (const int64_t index : indices) step_board(index, 0, observer);
+    else if (boards % pool_.thread_count() == 0 || boards >= 4 * pool_.thread_count())
+      pool_.parallel_for(boards, [&](int64_t i, int64_t worker) {
+        step_board(indices[static_cast<size_t>(i)], worker, nullptr);
+      });
+    else
+      for (const int64_t index : indices) step_board_together(index);
+    for (const int64_t index : indices) slots_[static_cast<size_t>(index)].has_readout = true;
+  }
+
+  [[nodiscard]] reason::Readout read(int64_t index) const override {
+    require_slot(index);
+    const Slot& slot = slots_[static_cast<size_t>(index)];
+    DRIFTLESS_REQUIRE(slot.has_readout, ErrorCode::InvalidArgument, "slot ", index,
+                      ": has made no step since its reset");
+    return {.logits = {slot.logits.data(), static_cast<size_t>(logits_size())},
+            .halt_logit = slot.halt_logits[0],
+            .continue_logit = slot.halt_logits[1]};
+  }
+
+ private:
+  [[nodiscard]] int64_t logits_size() const { return config_.seq_len * config_.vocab_size; }
+
+  void require_slot(int64_t index) const {
+    DRIFTLESS_REQUIRE(index >= 0 && index < slot_count(), ErrorCode::InvalidArgument, "slot; got ",
+                      index, ", expected 0 to ", slot_count() - 1);
+  }
+
+  const Stage* own(std::unique_ptr<Stage> stage) {
+    stages_.push_back(std::move(stage));
+    return stages_.back().get();
+  }
+
+  void add_ops(const Build& build) {
+    using model::Injection;
+    const Stage* const inject_input = own(make_inject(build, Injection::AnswerAndInput));
+    const Stage* const inject_scratch = own(make_inject(build, Injection::Scratch));
+    const Stage* const damp = config_.arch == model::Arch::Eqr ? own(make_damp(build)) : nullptr;
+    std::vector<std::vector<const Stage*>> networks;
+    for (const model::Network& network : model::networks(config_)) {
+      Stages blocks;
+      for (int64_t layer = 0; layer < network.num_layers; ++layer)
+        add_block(blocks, build, model::layer_name(network, layer));
+      networks.emplace_back();
+      for (auto& stage : blocks) networks.back().push_back(own(std::move(stage)));
+    }
+    int64_t index = 0;
+    for (const model::NetworkCall& call : model::schedule(config_)) {
+      const auto add = [&](const Stage* stage) {
+        ops_.push_back({stage, call.updates, index, false});
+      };
+      add(call.injection == Injection::AnswerAndInput ? inject_input : inject_scratch);
+      for (const Stage* stage : networks[static_cast<size_t>(call.network)]) add(stage);
+      if (damp != nullptr) add(damp);
+      ops_.back().ends_call = true;
+      ++index;
+    }
+    ops_.push_back({own(make_heads(build)), model::State::H, index - 1, false});
+  }
+
+  [[nodiscard]] Slot make_slot() const {
+    Slot slot;
+    for (Buffer* state : {&slot.z_h, &slot.z_l, &slot.x}) *state = Buffer(layout_.state_size());
+    if (config_.mixer == model::Mixer::Attention) slot.qkv = Buffer(3 * layout_.state_size());
+    if (config_.arch == model::Arch::Eqr) slot.previous = Buffer(layout_.state_size());
+    slot.logits = Buffer(logits_size());
+    return slot;
+  }
+
+  void run_part(const Op& op, int64_t index, int64_t part, int64_t worker, StepObserver* observer) {
+    Slot& slot = slots_[static_cast<size_t>(index)];
+    op.stage->run({.slot = slot,
+                   .h = (op.updates == model::State::H ? slot.z_h : slot.z_l).data(),
+                   .part = part,
+                   .worker = worker,
+                   .scratch = scratch_[static_cast<size_t>(worker)].data(),
+                   .slot_index = index,
+                   .call = op.call,
+                   .observer = observer});
+  }
+
+  /// One thread takes one board through the whole step.
+  void step_board(int64_t index, int64_t worker, StepObserver* observer) {
+    for (const Op& op : ops_) {
+      for (int64_t part = 0; part < op.stage->parts(); ++part)
+        run_part(op, index, part, worker, observer);
+      if (observer != nullptr && op.ends_call) show_state(op, index, *observer);
+    }
+  }
+
+  /// All threads share the parts of one board.
+  void step_board_together(int64_t index) {
+    for (const Op& op : ops_)
+      pool_.parallel_for(op.stage->parts(), [&](int64_t part, int64_t worker) {
+        run_part(op, index, part, worker, nullptr);
+      });
+  }
+
+  void show_state(const Op& op, int64_t index, StepObserver& observer) {
+    const bool is_h = op.updates == model::State::H;
+    const Point point = is_h ? Point::StateH : Point::StateL;
+    if (!observer.wants(point)) return;
+    const Slot& slot = slots_[static_cast<size_t>(index)];
+    const float* const data = (is_h ? slot.z_h : slot.z_l).data();
+    observer.observe({.point = point,
+                      .slot = index,
+                      .call = op.call,
+                      .values = {data, layout_.rows, layout_.width, layout_.width}});
+  }
+
+  model::ModelConfig config_;
+  Layout layout_;
+  ThreadPool pool_;
+  Start start_;
+  Stages stages_;
+  std::vector<Op> ops_;
+  std::vector<Buffer> scratch_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
+                                                    const CpuOptions& options) {
+  DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
+                    "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
+  store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
+  return std::make_unique<CpuReasoner>(checkpoint, options);
+}
+
+int64_t step_flops(const model::ModelConfig& config) {
+  const int64_t rows = model::positions_count(config);
+  const int64_t width = config.hidden_size;
+  // A SwiGLU of width w and inner width i has 3 w i weights.
+  const int64_t channel = 3 * rows * width * model::swiglu_inner(width, config.expansion);
+  const int64_t mixer = config.mixer == model::Mixer::Tokens
+                            ? 3 * width * rows * model::swiglu_inner(rows, config.expansion)
+                            : 4 * rows * width * width + 2 * rows * rows * width;
+  const std::vector<model::Network> networks = model::networks(config);
+  int64_t blocks = 0;
+  for (const model::NetworkCall& call : model::schedule(config))
+    blocks += networks[static_cast<size_t>(call.network)].num_layers;
+  const int64_t heads = config.seq_len * config.vocab_size * width;
+  return 2 * (blocks * (channel + mixer) + heads);
+}
+
+}  // namespace driftless::engine

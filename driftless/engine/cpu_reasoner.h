@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU backend in float32: any configuration of TRM, HRM, EqR and untied TRM, with the structure
+// from model's schedule and shapes. Results depend on the weights and the board only: not on the
+// number of threads, not on the number of slots or what the other slots hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "driftless/reason/reasoner.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::engine {
+
+struct CpuOptions {
+  int64_t slots = 8;
+  int64_t threads = 1;
+};
+
+/// The checkpoint is copied into the engine's own layout and not needed afterwards. Throws what
+/// store::require_complete throws, InvalidArgument on bad options, Unsupported without oneDNN.
+std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
+                                                    const CpuOptions& options);
+
+/// Floating-point operations of the matrix products of one supervision step of one board.
+int64_t step_flops(const model::ModelConfig& config);
+
+}  // namespace driftless::engine

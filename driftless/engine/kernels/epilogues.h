@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens between two matmuls, fused into one pass each. The same source is compiled for every
+// instruction set (isa/) and gives the same bits on each of them: no contraction, and every sum has
+// a fixed order of kLanes partial sums.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace driftless::engine {
+
+struct EpilogueSet {
+  std::string_view name;
+
+  /// h[i] += a[i].
+  void (*add)(float* h, const float* a, int64_t count) noexcept;
+
+  /// h[i] += a[i] + b[i], the latter sum first.
+  void (*add_sum)(float* h, const float* a, const float* b, int64_t count) noexcept;
+
+  /// out[i] = silu(gate[i]) * up[i].
+  void (*silu_mul)(const float* gate, const float* up, float* out, int64_t count) noexcept;
+
+  /// sum[i] = h[i] + y[i]; h[i] = sum[i] / sqrt(mean(sum^2) + eps).
+  void (*add_norm)(float* h, const float* y, int64_t count, float eps) noexcept;
+
+  /// The same down each column: h is [rows, columns] with h_stride between rows, y is dense, and
+  /// `squares` is scratch for `columns` values.
+  void (*add_norm_columns)(float* h, int64_t h_stride, const float* y, int64_t rows,
+                           int64_t columns, float eps, float* squares) noexcept;
+
+  /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value.
+  void (*softmax)(float* values, int64_t count, float scale) noexcept;
+};
+
+/// The sets this processor can run, best first.
+std::span<const EpilogueSet* const> available_epilogues();
+
+/// The best of them.
+const EpilogueSet& epilogues();
+
+}  // namespace driftless::engine

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/engine/kernels/epilogue_loops.h"
+#include "driftless/engine/kernels/isa/sets.h"
+
+DRIFTLESS_EPILOGUE_SET(kPortableEpilogues, "portable")

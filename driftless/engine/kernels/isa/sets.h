@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The epilogue sets that were compiled, whether or not this processor can run them.
+#pragma once
+
+#include <span>
+
+#include "driftless/engine/kernels/epilogues.h"
+
+namespace driftless::engine {
+
+extern const EpilogueSet kAvx512Epilogues;
+extern const EpilogueSet kAvx2Epilogues;
+extern const EpilogueSet kPortableEpilogues;
+
+}  // namespace driftless::engine

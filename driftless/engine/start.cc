@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/engine/start.h"
+
+#include <cmath>
+
+#include "driftless/base/error.h"
+
+namespace driftless::engine {
+namespace {
+
+using model::Positions;
+
+/// Of a normal distribution cut at two standard deviations, so that the rest has deviation 1.
+constexpr double kTruncatedScale = 1.1368472;
+constexpr double kTruncation = 2;
+
+float truncated_normal(Rng& rng, double deviation) {
+  for (;;) {
+    const double value = rng.gaussian();
+    if (std::abs(value) <= kTruncation)
+      return static_cast<float>(value * kTruncatedScale * deviation);
+  }
+}
+
+Buffer table(const Build& build, const std::string& name) {
+  const auto found = build.tensors.find(name);
+  return found == build.tensors.end() ? Buffer() : Buffer(found->second.values);
+}
+
+}  // namespace
+
+Start::Start(const Build& build)
+    : config_(build.config),
+      layout_(build.layout),
+      tokens_(table(build, "embed_tokens.embedding_weight")),
+      positions_(table(build, "embed_pos.embedding_weight")),
+      puzzles_(table(build, "puzzle_emb.weights")),
+      h_init_(table(build, "H_init")),
+      l_init_(table(build, "L_init")) {}
+
+void Start::require_fits(const reason::Board& board) const {
+  DRIFTLESS_REQUIRE(std::ssize(board.tokens) == config_.seq_len, ErrorCode::InvalidArgument,
+                    "board; got ", board.tokens.size(), " cells, expected ", config_.seq_len,
+                    " as the model has");
+  for (size_t cell = 0; cell < board.tokens.size(); ++cell)
+    DRIFTLESS_REQUIRE(board.tokens[cell] < config_.vocab_size, ErrorCode::InvalidArgument,
+                      "board, cell ", cell, "; got token ", int{board.tokens[cell]},
+                      ", expected below ", config_.vocab_size);
+  if (config_.puzzle_emb_len > 0)
+    DRIFTLESS_REQUIRE(board.puzzle >= 0 && board.puzzle < config_.num_puzzle_identifiers,
+                      ErrorCode::InvalidArgument, "board; got puzzle row ", board.puzzle,
+                      ", expected 0 to ", config_.num_puzzle_identifiers - 1);
+}
+
+void Start::fill(Slot& slot, const reason::Board& board) const {
+  embed(slot, board);
+  if (config_.arch == model::Arch::Eqr) {
+    slot.rng = Rng(board.seed);
+    for (int64_t i = 0; i < layout_.rows * layout_.width; ++i)
+      slot.z_h.data()[i] = truncated_normal(slot.rng, config_.h_init_std);
+    for (int64_t i = 0; i < layout_.rows * layout_.width; ++i)
+      slot.z_l.data()[i] = truncated_normal(slot.rng, config_.l_init_std);
+    return;
+  }
+  for (int64_t row = 0; row < layout_.rows; ++row) {
+    std::copy_n(h_init_.data(), layout_.width, slot.z_h.data() + row * layout_.width);
+    std::copy_n(l_init_.data(), layout_.width, slot.z_l.data() + row * layout_.width);
+  }
+}
+
+/// x = sqrt(D) * rows, the prefix rows first: the puzzle row, then zeros, cut into rows of D.
+/// Learned positions: x = sqrt(D) * (rows + positions) / sqrt(2).
+void Start::embed(Slot& slot, const reason::Board& board) const {
+  const int64_t width = layout_.width;
+  float* const x = slot.x.data();
+  const int64_t prefix_size = config_.puzzle_emb_len * width;
+  if (prefix_size > 0) {
+    std::fill_n(x, prefix_size, 0.0f);
+    std::copy_n(puzzles_.data() + board.puzzle * config_.puzzle_emb_ndim, config_.puzzle_emb_ndim,
+                x);
+  }
+  for (int64_t cell = 0; cell < config_.seq_len; ++cell)
+    std::copy_n(tokens_.data() + board.tokens[static_cast<size_t>(cell)] * width, width,
+                x + prefix_size + cell * width);
+  auto scale = std::sqrt(static_cast<float>(width));
+  if (config_.positions == Positions::Learned) {
+    scale *= 0.707106781f;
+    for (int64_t i = 0; i < layout_.rows * width; ++i) x[i] += positions_.data()[i];
+  }
+  for (int64_t i = 0; i < layout_.rows * width; ++i) x[i] *= scale;
+}
+
+}  // namespace driftless::engine

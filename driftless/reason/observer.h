@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be seen of a supervision step while it runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace driftless::reason {
+
+/// StateL, StateH: [T, D] after a network call that updates it. LinearInput: the rows that one
+/// linear layer multiplies. Logits: [S, V]. HaltLogits: [1, 2], halt and continue.
+enum class Point { StateL, StateH, LinearInput, Logits, HaltLogits };
+
+struct PointName {
+  Point point;
+  std::string_view name;
+};
+inline constexpr std::array<PointName, 5> kPointNames = {{{Point::StateL, "state-l"},
+                                                          {Point::StateH, "state-h"},
+                                                          {Point::LinearInput, "linear-input"},
+                                                          {Point::Logits, "logits"},
+                                                          {Point::HaltLogits, "halt-logits"}}};
+
+/// Element (r, c) lies at data[r * row_stride + c * column_stride].
+struct StridedView {
+  const float* data = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t row_stride = 0;
+  int64_t column_stride = 1;
+
+  [[nodiscard]] float at(int64_t row, int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
+};
+
+struct Observation {
+  Point point;
+  int64_t slot = 0;
+  /// Index into model::schedule: which network call of the step. Heads come after the last one.
+  int64_t call = 0;
+  /// LinearInput: the weight's name in the checkpoint. Empty otherwise.
+  std::string_view layer = {};
+  /// A backend may show a layer's input in several pieces; this is where the piece starts.
+  int64_t first_row = 0;
+  StridedView values = {};
+};
+
+/// Sees values where they lie, without copies; they are valid during the call only.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  [[nodiscard]] virtual bool wants(Point point) const = 0;
+  virtual void observe(const Observation& observation) = 0;
+};
+
+}  // namespace driftless::reason

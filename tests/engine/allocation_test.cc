@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step loop allocates nothing of its own. oneDNN makes a small context object for each product
+// it executes; allocations that oneDNN's library asks for are not counted.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "driftless/engine/cpu_reasoner.h"
+
+#include "tests/engine/random_model.h"
+
+namespace {
+
+std::atomic<int64_t> allocations{0};
+
+void* counted(size_t size, size_t alignment, void* caller) {
+  Dl_info library{};
+  const bool is_known = dladdr(caller, &library) != 0 && library.dli_fname != nullptr;
+  if (!is_known || std::string_view(library.dli_fname).find("libdnnl") == std::string_view::npos)
+    ++allocations;
+  void* const memory =
+      std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return counted(size, 16, __builtin_return_address(0)); }
+void* operator new[](size_t size) { return counted(size, 16, __builtin_return_address(0)); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<size_t>(alignment), __builtin_return_address(0));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace driftless::engine {
+namespace {
+
+TEST(StepLoop, AllocatesNothing) {
+  for (const testing::NamedConfig& named : testing::named_configs())
+    for (const int64_t threads : {1, 2}) {
+      const int64_t before_building = allocations;
+      const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(named.config, 3),
+                                              {.slots = 3, .threads = threads});
+      EXPECT_GT(allocations, before_building) << "the counter does not count";
+      const std::vector<int64_t> slots = {0, 1, 2};
+      for (const int64_t slot : slots)
+        reasoner->reset(slot, {.tokens = testing::random_tokens(named.config, 1)});
+      reasoner->step(slots);
+      const int64_t before = allocations;
+      reasoner->step(slots);
+      EXPECT_EQ(allocations - before, 0) << named.name << ", " << threads << " threads";
+    }
+}
+
+}  // namespace
+}  // namespace driftless::engine
