@@ -21,5 +21,6 @@ void add_data_command(CLI::App& verb);
 void add_info_command(CLI::App& verb);
 void add_eval_command(CLI::App& verb);
 void add_solve_command(CLI::App& verb);
+void add_bench_command(CLI::App& verb);
 
 }  // namespace driftless::cli

@@ -26,6 +26,7 @@ struct Verb {
 constexpr std::array kVerbs = {
     Verb{"solve", "watch a model refine a board step by step", add_solve_command},
     Verb{"eval", "how many boards of a file a model solves", add_eval_command},
+    Verb{"bench", "how fast a model runs here", add_bench_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},
     Verb{"data", "generate, check, convert and describe boards", add_data_command},

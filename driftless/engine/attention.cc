@@ -78,7 +78,8 @@ class Attention : public Stage {
                  .a = {layout_.width},
                  .b = transposed(layout_.width),
                  .c = {layout_.width}},
-                build.workers, build.weights(name_)) {}
+                build.workers, build.weights(name_)),
+        epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -118,7 +119,7 @@ class Attention : public Stage {
   float eps_;
   std::string name_;
   Matmul scores_, values_, output_;
-  const EpilogueSet& epilogues_ = epilogues();
+  const EpilogueSet& epilogues_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/stage.h"
 #include "driftless/store/checkpoint.h"
 
@@ -18,6 +19,7 @@ struct Build {
   const store::TensorMap& tensors;
   Layout layout;
   int64_t workers;
+  const EpilogueSet& epilogues;
 
   [[nodiscard]] const float* weights(const std::string& name) const {
     return tensors.at(name).values.data();

@@ -29,7 +29,8 @@ class ChannelMixer : public Stage {
                .a = {inner_},
                .b = transposed(inner_),
                .c = {layout_.width}},
-              build.workers, build.weights(down_name_)) {}
+              build.workers, build.weights(down_name_)),
+        epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -37,7 +38,6 @@ class ChannelMixer : public Stage {
   }
 
   void run(const Work& work) const override {
-    const EpilogueSet& kernels = epilogues_;
     const int64_t first_row = work.part * layout_.part_rows;
     const int64_t rows = real_rows(layout_, work.part);
     float* const h = work.h + first_row * layout_.width;
@@ -49,12 +49,13 @@ class ChannelMixer : public Stage {
     gate_up_.run(work.worker, h, nullptr, gate_up);
     for (int64_t row = 0; row < layout_.part_rows; ++row) {
       const float* gate = gate_up + row * 2 * inner_;
-      kernels.silu_mul(gate, gate + inner_, product + row * inner_, inner_);
+      epilogues_.silu_mul(gate, gate + inner_, product + row * inner_, inner_);
     }
     work.show_input(down_name_, first_row, {product, rows, inner_, inner_});
     down_.run(work.worker, product, nullptr, output);
     for (int64_t row = 0; row < rows; ++row)
-      kernels.add_norm(h + row * layout_.width, output + row * layout_.width, layout_.width, eps_);
+      epilogues_.add_norm(h + row * layout_.width, output + row * layout_.width, layout_.width,
+                          eps_);
   }
 
  private:
@@ -63,7 +64,7 @@ class ChannelMixer : public Stage {
   float eps_;
   std::string gate_up_name_, down_name_;
   Matmul gate_up_, down_;
-  const EpilogueSet& epilogues_ = epilogues();
+  const EpilogueSet& epilogues_;
 };
 
 }  // namespace

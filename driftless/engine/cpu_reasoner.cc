@@ -26,16 +26,13 @@ struct Op {
 
 class CpuReasoner : public reason::Reasoner {
  public:
-  CpuReasoner(const store::Checkpoint& checkpoint, const CpuOptions& options)
-      : config_(checkpoint.config),
-        layout_(config_),
-        pool_(options.threads),
-        start_(Build{config_, checkpoint.tensors, layout_, options.threads}) {
-    add_ops({config_, checkpoint.tensors, layout_, options.threads});
+  CpuReasoner(const Build& build, int64_t slots)
+      : config_(build.config), layout_(build.layout), pool_(build.workers), start_(build) {
+    add_ops(build);
     int64_t scratch_size = 0;
     for (const auto& stage : stages_) scratch_size = std::max(scratch_size, stage->scratch_size());
-    for (int64_t i = 0; i < options.threads; ++i) scratch_.emplace_back(scratch_size);
-    for (int64_t i = 0; i < options.slots; ++i) slots_.push_back(make_slot());
+    for (int64_t i = 0; i < build.workers; ++i) scratch_.emplace_back(scratch_size);
+    for (int64_t i = 0; i < slots; ++i) slots_.push_back(make_slot());
   }
 
   [[nodiscard]] const model::ModelConfig& config() const override { return config_; }
@@ -185,7 +182,12 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
   DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
                     "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
-  return std::make_unique<CpuReasoner>(checkpoint, options);
+  const Build build{.config = checkpoint.config,
+                    .tensors = checkpoint.tensors,
+                    .layout = Layout(checkpoint.config),
+                    .workers = options.threads,
+                    .epilogues = options.epilogues != nullptr ? *options.epilogues : epilogues()};
+  return std::make_unique<CpuReasoner>(build, options.slots);
 }
 
 int64_t step_flops(const model::ModelConfig& config) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
 
@@ -15,6 +16,8 @@ namespace driftless::engine {
 struct CpuOptions {
   int64_t slots = 8;
   int64_t threads = 1;
+  /// Best for this processor unless said; a set that does nothing leaves the bare matmuls.
+  const EpilogueSet* epilogues = nullptr;
 };
 
 /// The checkpoint is copied into the engine's own layout and not needed afterwards. Throws what

@@ -12,7 +12,8 @@ class Inject : public Stage {
   Inject(const Build& build, model::Injection injection)
       : layout_(build.layout),
         injection_(injection),
-        keeps_previous_(build.config.arch == model::Arch::Eqr) {}
+        keeps_previous_(build.config.arch == model::Arch::Eqr),
+        epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
 
@@ -31,7 +32,7 @@ class Inject : public Stage {
   Layout layout_;
   model::Injection injection_;
   bool keeps_previous_;
-  const EpilogueSet& epilogues_ = epilogues();
+  const EpilogueSet& epilogues_;
 };
 
 /// One part: the order of the random numbers must not depend on threads.

@@ -34,7 +34,8 @@ class TokenMixer : public Stage {
                .a = {inner_},
                .b = {layout_.part_channels},
                .c = {layout_.part_channels}},
-              build.workers) {}
+              build.workers),
+        epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -66,7 +67,7 @@ class TokenMixer : public Stage {
   std::string gate_up_name_, down_name_;
   Buffer gate_up_weights_, down_weights_;
   Matmul gate_up_, down_;
-  const EpilogueSet& epilogues_ = epilogues();
+  const EpilogueSet& epilogues_;
 };
 
 }  // namespace

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless eval and driftless solve as a user meets them, with the bundled model.
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "driftless/base/file.h"
+
+#include "tests/testing/run_program.h"
+
+namespace driftless {
+namespace {
+
+using testing::Outcome;
+using testing::TempDir;
+
+// Needs several steps; its solution is unique.
+const std::string kBoard =
+    "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
+
+Outcome driftless(const std::string& arguments) {
+  return testing::run_program(DRIFTLESS_PROGRAM " " + arguments);
+}
+
+void expect_failure(const Outcome& outcome, int exit_code, const std::string& word) {
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+  EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Solve, ShowsEveryStepAndTheSolution) {
+  const Outcome outcome = driftless("solve " + kBoard);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_TRUE(outcome.out.starts_with("step 1 ")) << outcome.out;
+  EXPECT_NE(outcome.out.find("------+-------+------"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("solved in"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
+}
+
+TEST(Solve, PrintsJson) {
+  const Outcome outcome = driftless("solve --json " + kBoard);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto record = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(record.at("question"), kBoard);
+  EXPECT_EQ(record.at("solved"), true);
+  EXPECT_EQ(record.at("steps").back().at("prediction"), record.at("prediction"));
+  const std::string prediction = record.at("prediction");
+  for (size_t cell = 0; cell < kBoard.size(); ++cell)
+    EXPECT_TRUE(kBoard[cell] == '.' || prediction[cell] == kBoard[cell]) << cell;
+}
+
+TEST(Solve, WarnsOfSeveralSolutionsAndStillRuns) {
+  const Outcome outcome = driftless("solve --steps 1 " + std::string(81, '.'));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("several solutions"), std::string::npos) << outcome.err;
+}
+
+TEST(Solve, RejectsBadBoards) {
+  expect_failure(driftless("solve 123"), 10, "81");
+  expect_failure(driftless("solve " + std::string(81, 'x')), 10, "x");
+  expect_failure(driftless("solve 11" + std::string(79, '.')), 10, "contradictory");
+  expect_failure(driftless("solve --file /nowhere"), 14, "/nowhere");
+  expect_failure(driftless("solve --model /nowhere"), 14, "/nowhere");
+}
+
+class Eval : public ::testing::Test {
+ protected:
+  Eval() { write_file_atomic(data(), kBoard + "\n" + kBoard + "\n" + kBoard + "\n"); }
+  std::string file(const char* name) const { return (dir_.path() / name).string(); }
+  std::string data() const { return file("boards.txt"); }
+  Outcome eval(const std::string& flags) const {
+    return driftless("eval " DRIFTLESS_MODEL " --data " + data() + " " + flags);
+  }
+  TempDir dir_;
+};
+
+TEST_F(Eval, WritesPredictionsAndResult) {
+  const Outcome outcome = eval("--limit 2 --halting halt --threads 2 --predictions " +
+                               file("p.jsonl") + " --json " + file("r.json"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "") << "no progress bar in a pipe";
+  EXPECT_NE(outcome.out.find("exact      100.00 %"), std::string::npos) << outcome.out;
+  const auto result = nlohmann::json::parse(testing::text_of(file("r.json")));
+  EXPECT_EQ(result.at("exact").at("hits"), 2);
+  EXPECT_EQ(result.at("cells").at("n"), 2 * 81);
+  EXPECT_LT(result.at("mean_steps"), 16);
+  std::istringstream lines(testing::text_of(file("p.jsonl")));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const auto record = nlohmann::json::parse(line);
+    EXPECT_EQ(record.size(), 5u);
+    EXPECT_EQ(record.at("question"), kBoard);
+    EXPECT_EQ(record.at("exact"), true);
+    EXPECT_EQ(record.at("steps"), result.at("mean_steps"));
+    EXPECT_GT(record.at("halt_logit"), 0);
+  }
+  EXPECT_EQ(count, 2);
+}
+
+TEST_F(Eval, RejectsBadInput) {
+  expect_failure(eval("--halting never"), 10, "never");
+  expect_failure(eval("--threads 0"), 10, "threads; got 0");
+  expect_failure(eval("--steps 0"), 2, "--steps");
+  write_file_atomic(data(), std::string(16, '.') + "\n");
+  expect_failure(eval(""), 12, "16 cells, expected 81");
+  write_file_atomic(data(), std::string("12\n"));
+  expect_failure(eval(""), 12, "boards.txt");
+}
+
+}  // namespace
+}  // namespace driftless
