@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless eval and driftless solve as a user meets them, with the bundled model.
-#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -9,28 +8,19 @@
 
 #include "driftless/base/file.h"
 
-#include "tests/testing/run_program.h"
+#include "tests/cli/program.h"
 
 namespace driftless {
 namespace {
 
+using cli_testing::driftless;
+using cli_testing::expect_failure;
 using testing::Outcome;
 using testing::TempDir;
 
 // Needs several steps; its solution is unique.
 const std::string kBoard =
     "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
-
-Outcome driftless(const std::string& arguments) {
-  return testing::run_program(DRIFTLESS_PROGRAM " " + arguments);
-}
-
-void expect_failure(const Outcome& outcome, int exit_code, const std::string& word) {
-  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
-  EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  EXPECT_EQ(outcome.out, "");
-}
 
 TEST(Solve, ShowsEveryStepAndTheSolution) {
   const Outcome outcome = driftless("solve " + kBoard);
