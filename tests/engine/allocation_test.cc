@@ -30,6 +30,9 @@ void* counted(size_t size, size_t alignment, void* caller) {
 
 }  // namespace
 
+// g++ inlines these definitions of new and delete and then takes them for a mismatched pair.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 void* operator new(size_t size) { return counted(size, 16, __builtin_return_address(0)); }
 void* operator new[](size_t size) { return counted(size, 16, __builtin_return_address(0)); }
 void* operator new(size_t size, std::align_val_t alignment) {
