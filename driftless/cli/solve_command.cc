@@ -63,7 +63,7 @@ class TextView : public View {
     if (ink_ == Ink::Colored) {
       const std::string drawing = picture(answer.tokens);
       std::printf("\x1b[%lldA%sstep %-3lld halt logit %+.2f\n",
-                  static_cast<long long>(std::count(drawing.begin(), drawing.end(), '\n') + 1),
+                  static_cast<long long>(std::count(drawing.begin(), drawing.end(), '\n')) + 1,
                   drawing.c_str(), static_cast<long long>(answer.steps),
                   static_cast<double>(answer.halt_logit));
       std::fflush(stdout);

@@ -28,6 +28,7 @@ const HaltingPolicy& find_halting(std::string_view name) {
                                 [&](const HaltingPolicy& policy) { return policy.name == name; });
   if (row != kPolicies.end()) return *row;
   std::vector<std::string_view> names;
+  names.reserve(kPolicies.size());
   for (const HaltingPolicy& policy : kPolicies) names.push_back(policy.name);
   fail(ErrorCode::InvalidArgument, "unknown halting policy; got '", name, "', expected one of ",
        join(names, ", "), "; nearest is ", nearest_word(name, names));
