@@ -16,6 +16,7 @@
 #include "driftless/lab/check.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/train_loop.h"
+#include "driftless/lab/widen.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/task/sudoku/csv.h"
 
@@ -29,7 +30,8 @@ constexpr const char* kUsage =
     "  eval      --weights FILE --boards CSV [--count N] [--device cpu] [--chunk BOARDS]\n"
     "  check     [--device cpu]\n"
     "  bench     --recipe FILE --data FOLDER [--device cpu] [--steps N] [--chunk BOARDS]\n"
-    "  disjoint  --recipe FILE --data FOLDER\n";
+    "  disjoint  --recipe FILE --data FOLDER\n"
+    "  widen     --weights FILE --out FILE [--seed N]\n";
 
 class Flags {
  public:
@@ -202,6 +204,15 @@ int run_disjoint(const Flags& flags) {
   return 0;
 }
 
+int run_widen(const Flags& flags) {
+  const std::string weights = flags.text("weights");
+  const model::ModelConfig config = store::load_checkpoint(weights).config;
+  Rng rng(static_cast<uint64_t>(flags.number("seed", "1")));
+  save_weights(flags.text("out"), widened_config(config),
+               widened_weights(config, load_weights(weights, config), rng), 0, store::DType::F32);
+  return 0;
+}
+
 struct Verb {
   std::string_view name;
   std::vector<std::string_view> flags;
@@ -216,7 +227,8 @@ int run(std::span<char*> arguments) {
       {"eval", {"weights", "boards", "count", "device", "chunk"}, run_eval},
       {"check", {"device"}, run_check},
       {"bench", {"recipe", "data", "device", "steps", "chunk", "from", "resume"}, run_bench},
-      {"disjoint", {"recipe", "data"}, run_disjoint}};
+      {"disjoint", {"recipe", "data"}, run_disjoint},
+      {"widen", {"weights", "out", "seed"}, run_widen}};
   for (const Verb& verb : verbs)
     if (!arguments.empty() && verb.name == arguments[0])
       return verb.run(Flags(arguments.subspan(1), verb.flags));

@@ -174,21 +174,26 @@ NamedTensors load_weights(const std::filesystem::path& path, const model::ModelC
   return named;
 }
 
-void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
-                    const RunState& state) {
-  NamedTensors named = to_named(Layout(config), state.optimizer.ema);
-  named["H_init"] = state.initial.h.to(at::kCPU);
-  named["L_init"] = state.initial.l.to(at::kCPU);
+void save_weights(const std::filesystem::path& path, const model::ModelConfig& config,
+                  const NamedTensors& named, int64_t step, store::DType dtype) {
   store::Checkpoint checkpoint;
   checkpoint.config = config;
-  checkpoint.metadata = {{"step", std::to_string(state.step)}};
+  checkpoint.metadata = {{"step", std::to_string(step)}};
   for (const auto& [name, tensor] : named) {
     const at::Tensor values = tensor.to(at::kFloat).contiguous();
     const float* data = values.data_ptr<float>();
     checkpoint.tensors[name] = {values.sizes().vec(),
                                 std::vector<float>(data, data + values.numel())};
   }
-  store::save_checkpoint(path, checkpoint, store::DType::BF16);
+  store::save_checkpoint(path, checkpoint, dtype);
+}
+
+void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
+                    const RunState& state) {
+  NamedTensors named = to_named(Layout(config), state.optimizer.ema);
+  named["H_init"] = state.initial.h.to(at::kCPU);
+  named["L_init"] = state.initial.l.to(at::kCPU);
+  save_weights(path, config, named, state.step, store::DType::BF16);
 }
 
 }  // namespace driftless::lab

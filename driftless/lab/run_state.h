@@ -12,6 +12,7 @@
 #include "driftless/lab/carry.h"
 #include "driftless/lab/optimizer.h"
 #include "driftless/lab/parameters.h"
+#include "driftless/store/safetensors.h"
 
 namespace driftless::lab {
 
@@ -37,6 +38,10 @@ LoadedRun load_run(const std::filesystem::path& folder, const Layout& layout,
 /// Weights of a checkpoint file, on the CPU. Throws BadConfig when its configuration differs from
 /// the recipe's.
 NamedTensors load_weights(const std::filesystem::path& path, const model::ModelConfig& config);
+
+/// A checkpoint file of `named` in `dtype`, with `step` in its metadata.
+void save_weights(const std::filesystem::path& path, const model::ModelConfig& config,
+                  const NamedTensors& named, int64_t step, store::DType dtype);
 
 /// The moving average as a checkpoint in bfloat16, with `step` in its metadata.
 void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
