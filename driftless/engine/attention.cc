@@ -19,13 +19,14 @@ class Projection : public Stage {
         heads_(build.config.num_heads),
         name_(prefix + ".qkv_proj.weight"),
         rope_(build.config),
-        qkv_({.m = layout_.part_rows,
+        qkv_(build.dtype,
+             {.m = layout_.part_rows,
               .k = layout_.width,
               .n = 3 * layout_.width,
               .a = {layout_.width},
               .b = transposed(layout_.width),
               .c = {3 * layout_.width}},
-             build.workers, build.weights(name_)) {}
+             build.workers, {.b = build.weights(name_)}) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
 
@@ -58,27 +59,30 @@ class Attention : public Stage {
         head_width_(model::head_width(build.config)),
         eps_(static_cast<float>(build.config.rms_norm_eps)),
         name_(prefix + ".o_proj.weight"),
-        scores_({.m = layout_.part_rows,
+        scores_(build.dtype,
+                {.m = layout_.part_rows,
                  .k = head_width_,
                  .n = layout_.rows,
                  .a = {3 * layout_.width},
                  .b = transposed(3 * layout_.width),
                  .c = {layout_.rows}},
                 build.workers),
-        values_({.m = layout_.part_rows,
+        values_(build.dtype,
+                {.m = layout_.part_rows,
                  .k = layout_.rows,
                  .n = head_width_,
                  .a = {layout_.rows},
                  .b = {3 * layout_.width},
                  .c = {layout_.width}},
                 build.workers),
-        output_({.m = layout_.part_rows,
+        output_(build.dtype,
+                {.m = layout_.part_rows,
                  .k = layout_.width,
                  .n = layout_.width,
                  .a = {layout_.width},
                  .b = transposed(layout_.width),
                  .c = {layout_.width}},
-                build.workers, build.weights(name_)),
+                build.workers, {.b = build.weights(name_)}),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driftless/engine/dtype.h"
 #include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/stage.h"
 #include "driftless/store/checkpoint.h"
@@ -18,6 +19,7 @@ struct Build {
   const model::ModelConfig& config;
   const store::TensorMap& tensors;
   Layout layout;
+  Dtype dtype;
   int64_t workers;
   const EpilogueSet& epilogues;
 

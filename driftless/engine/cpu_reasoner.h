@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU backend in float32: any configuration of TRM, HRM, EqR and untied TRM, with the structure
-// from model's schedule and shapes. Results depend on the weights and the board only: not on the
-// number of threads, not on the number of slots or what the other slots hold.
+// The CPU backend: any configuration of TRM, HRM, EqR and untied TRM, with the structure from
+// model's schedule and shapes. Results depend on the weights and the board only: not on the number
+// of threads, not on the number of slots or what the other slots hold.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "driftless/engine/dtype.h"
 #include "driftless/engine/kernels/epilogues.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
@@ -16,6 +17,7 @@ namespace driftless::engine {
 struct CpuOptions {
   int64_t slots = 8;
   int64_t threads = 1;
+  Dtype dtype = Dtype::Float32;
   /// Best for this processor unless said; a set that does nothing leaves the bare matmuls.
   const EpilogueSet* epilogues = nullptr;
 };

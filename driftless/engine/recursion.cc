@@ -68,13 +68,14 @@ class Heads : public Stage {
         width_(build.config.hidden_size),
         halt_weights_(build.tensors.at("q_head.weight").values),
         halt_bias_(build.tensors.at("q_head.bias").values),
-        logits_({.m = cells_,
+        logits_(build.dtype,
+                {.m = cells_,
                  .k = width_,
                  .n = vocab_,
                  .a = {width_},
                  .b = transposed(width_),
                  .c = {vocab_}},
-                build.workers, build.weights(kLogitsName)) {}
+                build.workers, {.b = build.weights(kLogitsName)}) {}
 
   [[nodiscard]] int64_t parts() const override { return 1; }
 

@@ -19,22 +19,22 @@ class TokenMixer : public Stage {
         eps_(static_cast<float>(build.config.rms_norm_eps)),
         gate_up_name_(prefix + ".gate_up_proj.weight"),
         down_name_(prefix + ".down_proj.weight"),
-        gate_up_weights_(build.tensors.at(gate_up_name_).values),
-        down_weights_(build.tensors.at(down_name_).values),
-        gate_up_({.m = 2 * inner_,
+        gate_up_(build.dtype,
+                 {.m = 2 * inner_,
                   .k = layout_.rows,
                   .n = layout_.part_channels,
                   .a = {layout_.rows},
                   .b = {layout_.width},
                   .c = {layout_.part_channels}},
-                 build.workers),
-        down_({.m = layout_.rows,
+                 build.workers, {.a = build.weights(gate_up_name_)}),
+        down_(build.dtype,
+              {.m = layout_.rows,
                .k = inner_,
                .n = layout_.part_channels,
                .a = {inner_},
                .b = {layout_.part_channels},
                .c = {layout_.part_channels}},
-              build.workers),
+              build.workers, {.a = build.weights(down_name_)}),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
@@ -53,10 +53,10 @@ class TokenMixer : public Stage {
     float* const squares = output + layout_.rows * channels;
 
     work.show_input(gate_up_name_, first_channel, {h, channels, layout_.rows, 1, layout_.width});
-    gate_up_.run(work.worker, gate_up_weights_.data(), h, gate);
+    gate_up_.run(work.worker, nullptr, h, gate);
     epilogues_.silu_mul(gate, up, product, inner_ * channels);
     work.show_input(down_name_, first_channel, {product, channels, inner_, 1, channels});
-    down_.run(work.worker, down_weights_.data(), product, output);
+    down_.run(work.worker, nullptr, product, output);
     epilogues_.add_norm_columns(h, layout_.width, output, layout_.rows, channels, eps_, squares);
   }
 
@@ -65,7 +65,6 @@ class TokenMixer : public Stage {
   int64_t inner_;
   float eps_;
   std::string gate_up_name_, down_name_;
-  Buffer gate_up_weights_, down_weights_;
   Matmul gate_up_, down_;
   const EpilogueSet& epilogues_;
 };
