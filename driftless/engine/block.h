@@ -9,6 +9,7 @@
 
 #include "driftless/engine/dtype.h"
 #include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/planned_model.h"
 #include "driftless/engine/stage.h"
 #include "driftless/store/checkpoint.h"
 
@@ -22,6 +23,7 @@ struct Build {
   Dtype dtype;
   int64_t workers;
   const EpilogueSet& epilogues;
+  const PlannedLayers& planned;  // what happens to inputs; `tensors` holds planned weights already
 
   [[nodiscard]] const float* weights(const std::string& name) const {
     return tensors.at(name).values.data();
