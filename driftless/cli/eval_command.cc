@@ -29,6 +29,7 @@ struct EvalOptions {
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string halting = "fixed";
   int64_t threads = default_threads();
+  std::string dtype = "f32";
   uint64_t seed = 0;
   SchemeFlags scheme;
   std::string predictions;
@@ -50,6 +51,7 @@ Evaluation evaluate(const store::Checkpoint& checkpoint, const task::Task& task,
   const auto reasoner =
       engine::make_cpu_reasoner(checkpoint, {.slots = std::max<int64_t>(8, 4 * options.threads),
                                              .threads = options.threads,
+                                             .dtype = engine::parse_dtype(options.dtype),
                                              .plan = &result.scheme.plan});
   result.answers.resize(examples.size());
   Progress progress(std::ssize(examples));
@@ -80,7 +82,7 @@ Json share_json(const task::Share& share) {
 Json summary(const Evaluation& result, const EvalOptions& options) {
   return {{"model", options.model},
           {"data", options.data},
-          {"dtype", "f32"},
+          {"dtype", options.dtype},
           {"scheme", result.scheme.text},
           {"calibration", result.scheme.calibration},
           {"halting", options.halting},
@@ -126,9 +128,9 @@ void print_result(const Evaluation& result, const EvalOptions& options) {
   print_share("cells", score.cells, "cells");
   std::printf("%-10s %6.2f     (at most %lld, halting %s)\n", "steps", score.mean_steps(),
               static_cast<long long>(options.steps), options.halting.c_str());
-  std::printf("%-10s %6.2f s   (%.2f boards/s, %lld threads, f32)\n", "time", result.wall_s,
+  std::printf("%-10s %6.2f s   (%.2f boards/s, %lld threads, %s)\n", "time", result.wall_s,
               static_cast<double>(score.exact.n) / result.wall_s,
-              static_cast<long long>(options.threads));
+              static_cast<long long>(options.threads), options.dtype.c_str());
 }
 
 void eval(EvalOptions options) {
@@ -161,6 +163,7 @@ void add_eval_command(CLI::App& verb) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--halting", options->halting, "fixed, halt or stable")->capture_default_str();
   verb.add_option("--threads", options->threads, "threads")->capture_default_str();
+  verb.add_option("--dtype", options->dtype, "f32 or bf16")->capture_default_str();
   verb.add_option("--seed", options->seed, "of EqR's random states and noise")
       ->capture_default_str();
   add_scheme_flags(verb, options->scheme);
