@@ -46,7 +46,7 @@ struct Evaluation {
 Evaluation evaluate(const store::Checkpoint& checkpoint, const task::Task& task,
                     std::span<const task::Example> examples, const EvalOptions& options) {
   Evaluation result;
-  result.scheme = planned_scheme(options.scheme, checkpoint);
+  result.scheme = planned_scheme(options.scheme, checkpoint, engine::parse_dtype(options.dtype));
   // Four boards per thread keep all threads busy until the last boards.
   const auto reasoner =
       engine::make_cpu_reasoner(checkpoint, {.slots = std::max<int64_t>(8, 4 * options.threads),

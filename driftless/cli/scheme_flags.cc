@@ -34,7 +34,7 @@ quant::QuantPlan uncalibrated_plan(const SchemeFlags& flags, const store::Checkp
 
 /// Draws the boards and calibrates; returns what was done, for results.
 std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                      quant::QuantPlan& plan) {
+                      engine::Dtype dtype, quant::QuantPlan& plan) {
   DRIFTLESS_REQUIRE(!flags.calibration_data.empty(), ErrorCode::InvalidArgument,
                     "static scales and smoothing need calibration boards; expected "
                     "--calibration-data FILE");
@@ -44,7 +44,7 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
   const auto boards =
       reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
   const auto make = [&](const quant::QuantPlan* transforms) {
-    return engine::make_cpu_reasoner(checkpoint, {.slots = 1, .plan = transforms});
+    return engine::make_cpu_reasoner(checkpoint, {.slots = 1, .dtype = dtype, .plan = transforms});
   };
   reason::calibrate(make, boards, plan);
   return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
@@ -90,13 +90,14 @@ void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
       ->group(kGroup);
 }
 
-PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint) {
+PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
+                             engine::Dtype dtype) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
-    result.calibration = calibrate(flags, checkpoint, result.plan);
+    result.calibration = calibrate(flags, checkpoint, dtype, result.plan);
   return result;
 }
 

@@ -194,9 +194,6 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
   PlannedModel planned;
   const bool has_plan = options.plan != nullptr && !options.plan->layers.empty();
-  DRIFTLESS_REQUIRE(!has_plan || options.dtype == Dtype::Float32, ErrorCode::InvalidArgument,
-                    "dtype; got ", to_string(options.dtype),
-                    ", expected f32: quantization is simulated in float32");
   if (has_plan) planned = plan_model(checkpoint, *options.plan);
   const Build build{
       .config = checkpoint.config,

@@ -23,7 +23,8 @@ struct CpuOptions {
   /// Best for this processor unless said; a set that does nothing leaves the bare matmuls.
   const EpilogueSet* epilogues = nullptr;
   /// Fake-quantizes weights now and activations in every call; null or empty keeps float. A dynamic
-  /// scale of a whole tensor is that of one board. Must be calibrated; not needed afterwards.
+  /// scale of a whole tensor is that of one board. Must be calibrated; not needed afterwards. Under
+  /// BFloat16 quantized values are rounded on the way into a product as all others are.
   const quant::QuantPlan* plan = nullptr;
 };
 

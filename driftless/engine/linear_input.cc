@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driftless/base/error.h"
+#include "driftless/engine/kernels/tiles.h"
 
 namespace driftless::engine {
 namespace {
@@ -33,13 +34,14 @@ void transpose(const float* from, int64_t rows, int64_t columns, int64_t from_st
 }  // namespace
 
 LinearInput::LinearInput(const Build& build, std::string name, const Shape& shape)
-    : name_(std::move(name)), shape_(shape) {
+    : name_(std::move(name)), shape_(shape), dtype_(build.dtype) {
   inputs_ = length_ = build.tensors.at(name_).shape.back();
   const auto planned = build.planned.find(name_);
   if (planned == build.planned.end()) return;
   inputs_ = planned->second.inputs();
   if (planned->second.transforms_input() || planned->second.quantizes_input())
     layer_ = planned->second;
+  if (planned->second.is_exact_in_bf16() && tile_kernels() != nullptr) dtype_ = Dtype::BFloat16;
 }
 
 int64_t LinearInput::stride() const {

@@ -31,6 +31,14 @@ bool needs_whole_matrix(const QuantSpec& spec) noexcept {
          spec.format->scaling == formats::Scaling::TwoLevel;
 }
 
+bool is_exact_in_bf16(const QuantSpec& spec) noexcept {
+  if (spec.is_none()) return false;
+  const bool is_power_of_two =
+      spec.granularity == Granularity::Unit || spec.format->scaling == formats::Scaling::PowerOfTwo;
+  constexpr int kBf16MantissaBits = 7;
+  return is_power_of_two && spec.format->element.mantissa_bits <= kBf16MantissaBits;
+}
+
 PlannedLayer::PlannedLayer(const LayerPlan& plan, ConstMat weight)
     : plan_(plan), inputs_(weight.cols), length_(weight.cols) {
   DRIFTLESS_REQUIRE(plan.is_calibrated(), ErrorCode::InvalidArgument, "layer '", plan.name,
@@ -45,6 +53,10 @@ PlannedLayer::PlannedLayer(const LayerPlan& plan, ConstMat weight)
   } else {
     quantizers_.emplace_back(plan.acts);
   }
+}
+
+bool PlannedLayer::is_exact_in_bf16() const noexcept {
+  return quant::is_exact_in_bf16(plan_.weights) && quant::is_exact_in_bf16(plan_.acts);
 }
 
 bool PlannedLayer::needs_whole_input() const noexcept { return needs_whole_matrix(plan_.acts); }

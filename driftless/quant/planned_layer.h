@@ -27,6 +27,8 @@ class PlannedLayer {
   [[nodiscard]] int64_t length() const noexcept { return length_; }
   [[nodiscard]] bool transforms_input() const noexcept { return has_factors() || rotation_; }
   [[nodiscard]] bool quantizes_input() const noexcept { return !plan_.acts.is_none(); }
+  /// Whether the product multiplies values that bfloat16 holds exactly.
+  [[nodiscard]] bool is_exact_in_bf16() const noexcept;
   /// Whether a scale depends on the whole input of a board, so that it cannot be cut into parts.
   [[nodiscard]] bool needs_whole_input() const noexcept;
 
@@ -54,6 +56,10 @@ class PlannedLayer {
   std::optional<Hadamard> rotation_;
   std::vector<Quantizer> quantizers_;  // one, or one a call
 };
+
+/// Whether bfloat16 holds every quantized value: at most 8 significant bits times a power of two.
+/// Values below bfloat16's least normal number, 2^-126, do not count.
+bool is_exact_in_bf16(const QuantSpec& spec) noexcept;
 
 /// Whether a scale of the quantizer depends on all values of its matrix.
 bool needs_whole_matrix(const QuantSpec& spec) noexcept;

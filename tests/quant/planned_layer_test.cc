@@ -104,6 +104,24 @@ TEST(PlannedLayer, KnowsWhatNeedsTheWholeInput) {
     EXPECT_FALSE(needs(acts)) << acts;
 }
 
+TEST(PlannedLayer, KnowsWhatBfloat16Holds) {
+  const auto values = testing::gaussian_values(4096, 3);
+  const auto rounded = [](const std::vector<float>& x, const char* spec) {
+    std::vector<float> out(x.size());
+    Quantizer(parse_quant_spec(spec)).fake_quantize({x.data(), 64, 64}, {out.data(), 64, 64});
+    return out;
+  };
+  for (const formats::Format& format : formats::formats()) {
+    if (format.element.min > 0) continue;  // stores scales
+    const std::string name(format.name);
+    const auto quantized = rounded(values, name.c_str());
+    const bool is_exact = is_exact_in_bf16(parse_quant_spec(name));
+    if (is_exact) EXPECT_EQ(rounded(quantized, "bf16"), quantized) << name;
+    EXPECT_EQ(is_exact, name.starts_with("mx") || name == "bf16") << name;
+  }
+  EXPECT_FALSE(is_exact_in_bf16({}));
+}
+
 TEST(PlannedLayer, TakesTheScaleOfTheCall) {
   const Sample sample;
   LayerPlan plan = sample.plan("none", "int4/tensor/static");
