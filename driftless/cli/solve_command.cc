@@ -25,6 +25,7 @@ struct SolveOptions {
   std::string file;
   std::string model = default_model().string();
   int64_t steps = 0;  // 0: as many as the model was trained with
+  std::string dtype = "f32";
   uint64_t seed = 0;
   bool as_json = false;
   bool no_color = false;
@@ -132,8 +133,9 @@ void solve(const SolveOptions& options) {
   const task::Task& task = task_of(checkpoint);
   const std::vector<task::Example> examples = read_boards(task, options);
   require_fits(checkpoint, examples, options.file.empty() ? "solve" : options.file);
-  const auto reasoner =
-      engine::make_cpu_reasoner(checkpoint, {.slots = 1, .threads = default_threads()});
+  const auto reasoner = engine::make_cpu_reasoner(
+      checkpoint,
+      {.slots = 1, .threads = default_threads(), .dtype = engine::parse_dtype(options.dtype)});
   const std::vector<reason::Board> boards = boards_of(examples, options.seed);
   for (size_t i = 0; i < boards.size(); ++i) {
     const task::Example& example = examples[i];
@@ -161,6 +163,7 @@ void add_solve_command(CLI::App& verb) {
   verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       ->check(CLI::PositiveNumber);
+  verb.add_option("--dtype", options->dtype, "f32 or bf16")->capture_default_str();
   verb.add_option("--seed", options->seed, "of EqR's random states and noise")
       ->capture_default_str();
   verb.add_flag("--json", options->as_json, "print one JSON object per board");

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "driftless/engine/dtype.h"
 #include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/planned_model.h"
 #include "driftless/engine/stage.h"
 #include "driftless/store/checkpoint.h"
 
@@ -18,8 +20,10 @@ struct Build {
   const model::ModelConfig& config;
   const store::TensorMap& tensors;
   Layout layout;
+  Dtype dtype;
   int64_t workers;
   const EpilogueSet& epilogues;
+  const PlannedLayers& planned;  // what happens to inputs; `tensors` holds planned weights already
 
   [[nodiscard]] const float* weights(const std::string& name) const {
     return tensors.at(name).values.data();

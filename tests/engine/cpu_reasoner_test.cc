@@ -49,11 +49,13 @@ class Model : public ::testing::TestWithParam<testing::NamedConfig> {};
 
 TEST_P(Model, NeitherThreadsNorBatchChangeABit) {
   const store::Checkpoint checkpoint = testing::random_checkpoint(GetParam().config, 3);
-  const Outputs alone = run_boards(checkpoint, {.slots = 1, .threads = 1});
-  // Shared parts of one board, boards and parts in turn, one board per thread.
-  for (const CpuOptions& options : {CpuOptions{1, 2}, CpuOptions{2, 2}, CpuOptions{3, 3}})
-    EXPECT_EQ(run_boards(checkpoint, options), alone)
-        << options.slots << " slots, " << options.threads << " threads";
+  for (const DtypeName& dtype : kDtypeNames) {
+    const Outputs alone = run_boards(checkpoint, {1, 1, dtype.dtype});
+    // Shared parts of one board, boards and parts in turn, groups of boards, one board per thread.
+    for (const auto& [slots, threads] : {std::pair{1, 2}, {2, 2}, {3, 1}, {3, 3}})
+      EXPECT_EQ(run_boards(checkpoint, {slots, threads, dtype.dtype}), alone)
+          << slots << " slots, " << threads << " threads, " << dtype.name;
+  }
 }
 
 /// Which rows of which layer were seen in which call.
