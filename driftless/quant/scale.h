@@ -17,6 +17,7 @@ namespace driftless::quant {
 struct Scale {
   float scale = 1;
   float zero = 0;  ///< the code of 0.0, for asymmetric formats
+  bool operator==(const Scale&) const = default;
 };
 
 /// The least and the largest of some values, zero included.

@@ -8,19 +8,23 @@
 
 namespace driftless::reason {
 
-/// StateL, StateH: [T, D] after a network call that updates it. LinearInput: the rows that one
-/// linear layer multiplies. Logits: [S, V]. HaltLogits: [1, 2], halt and continue.
-enum class Point { StateL, StateH, LinearInput, Logits, HaltLogits };
+/// StateL, StateH: [T, D] after a network call that updates it. LinearInput: the rows that enter
+/// one linear layer in float, smoothed and rotated where a plan says so, before any quantization.
+/// QuantizedInput: the same rows as the layer multiplies them, right after LinearInput; only for
+/// layers whose activations are quantized. Logits: [S, V]. HaltLogits: [1, 2], halt and continue.
+enum class Point { StateL, StateH, LinearInput, QuantizedInput, Logits, HaltLogits };
 
 struct PointName {
   Point point;
   std::string_view name;
 };
-inline constexpr std::array<PointName, 5> kPointNames = {{{Point::StateL, "state-l"},
-                                                          {Point::StateH, "state-h"},
-                                                          {Point::LinearInput, "linear-input"},
-                                                          {Point::Logits, "logits"},
-                                                          {Point::HaltLogits, "halt-logits"}}};
+inline constexpr std::array<PointName, 6> kPointNames = {
+    {{Point::StateL, "state-l"},
+     {Point::StateH, "state-h"},
+     {Point::LinearInput, "linear-input"},
+     {Point::QuantizedInput, "quantized-input"},
+     {Point::Logits, "logits"},
+     {Point::HaltLogits, "halt-logits"}}};
 
 /// Element (r, c) lies at data[r * row_stride + c * column_stride].
 struct StridedView {
@@ -40,7 +44,7 @@ struct Observation {
   int64_t slot = 0;
   /// Index into model::schedule: which network call of the step. Heads come after the last one.
   int64_t call = 0;
-  /// LinearInput: the weight's name in the checkpoint. Empty otherwise.
+  /// LinearInput, QuantizedInput: the weight's name in the checkpoint. Empty otherwise.
   std::string_view layer = {};
   /// A backend may show a layer's input in several pieces; this is where the piece starts.
   int64_t first_row = 0;
