@@ -60,8 +60,9 @@ void TrajectoryProbe::observe(int64_t index, int64_t step, Position position,
   compare_states(paths, step, reference, other, tally);
   compare_displacement(paths, step, reference, other, tally);
   compare_answers(paths, step, example, reference, other, tally);
-  if (position == Position::Last)
-    tally.add(kHaltStepDiffers, 0, paths.reference.halt_step != paths.other.halt_step ? 1 : 0);
+  if (position == Position::Middle) return;
+  tally.add(kHaltStepDiffers, 0, paths.reference.halt_step != paths.other.halt_step ? 1 : 0);
+  tally.add(kPathFidelity, 0, paths.fidelity_sum / static_cast<double>(step + 1));
 }
 
 void TrajectoryProbe::compare_states(BoardPaths& paths, int64_t step, const Snapshot& reference,
@@ -73,7 +74,9 @@ void TrajectoryProbe::compare_states(BoardPaths& paths, int64_t step, const Snap
   tally.add("state_norm", step, norm(a.l));
   tally.add("answer_divergence", step, distance(a.h, b.h));
   tally.add("logit_divergence", step, distance(reference.readout.logits, other.readout.logits));
-  tally.add("fidelity", step, cosine(dot(a.h, b.h) + dot(a.l, b.l), norm_a, norm_b));
+  const double fidelity = cosine(dot(a.h, b.h) + dot(a.l, b.l), norm_a, norm_b);
+  tally.add("fidelity", step, fidelity);
+  paths.fidelity_sum += fidelity;
   tally.add("residual", step, residual(paths.other, b));
   tally.add("float_residual", step, residual(paths.reference, a));
   remember(paths.reference, a);

@@ -21,8 +21,10 @@ struct Snapshot {
 /// Whether the mean displacement over boards is kept: T * D doubles a step.
 enum class Coherence { Ignore, Measure };
 
-/// The series beyond kStepMetrics: one value a board.
+/// Series beyond kStepMetrics, one value a board: whether the first step that wants to halt
+/// differs, and the mean over all steps of the fidelity.
 inline constexpr std::string_view kHaltStepDiffers = "halt_step_differs";
+inline constexpr std::string_view kPathFidelity = "path_fidelity";
 /// The vector that sums displacements of z_L at step `step` (from 0), each of length T * D.
 std::string displacement_name(int64_t step);
 
@@ -35,8 +37,8 @@ class TrajectoryProbe {
   /// Board number `index` of the batch starts; both models have been reset to it.
   void start(int64_t index, const reason::States& reference, const reason::States& other);
 
-  /// The board after step number `step`, counted from 0. `is_last` adds what is known only at the
-  /// end.
+  /// The board after step number `step`, counted from 0; the last one adds what is known only at
+  /// the end.
   enum class Position { Middle, Last };
   void observe(int64_t index, int64_t step, Position position, const task::Example& example,
                const Snapshot& reference, const Snapshot& other, Tally& tally);
@@ -50,6 +52,7 @@ class TrajectoryProbe {
     Path reference, other;
     std::vector<float> displacement;  // of z_L before this step
     double displacement_norm = 0;
+    double fidelity_sum = 0;
   };
 
   void compare_states(BoardPaths& paths, int64_t step, const Snapshot& reference,
