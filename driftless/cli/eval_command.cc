@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// driftless eval: how many boards of a file a model solves.
+// driftless eval: how many boards of a file a model solves, in float or under simulated
+// quantization.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/progress.h"
+#include "driftless/cli/scheme_flags.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/reason/run.h"
 
@@ -28,11 +30,13 @@ struct EvalOptions {
   std::string halting = "fixed";
   int64_t threads = default_threads();
   uint64_t seed = 0;
+  SchemeFlags scheme;
   std::string predictions;
   std::string json;
 };
 
 struct Evaluation {
+  PlannedScheme scheme;
   task::Score score;
   std::vector<reason::Answer> answers;  // by board
   double wall_s = 0;
@@ -40,10 +44,13 @@ struct Evaluation {
 
 Evaluation evaluate(const store::Checkpoint& checkpoint, const task::Task& task,
                     std::span<const task::Example> examples, const EvalOptions& options) {
-  // Four boards per thread keep all threads busy until the last boards.
-  const auto reasoner = engine::make_cpu_reasoner(
-      checkpoint, {.slots = std::max<int64_t>(8, 4 * options.threads), .threads = options.threads});
   Evaluation result;
+  result.scheme = planned_scheme(options.scheme, checkpoint);
+  // Four boards per thread keep all threads busy until the last boards.
+  const auto reasoner =
+      engine::make_cpu_reasoner(checkpoint, {.slots = std::max<int64_t>(8, 4 * options.threads),
+                                             .threads = options.threads,
+                                             .plan = &result.scheme.plan});
   result.answers.resize(examples.size());
   Progress progress(std::ssize(examples));
   const auto start = std::chrono::steady_clock::now();
@@ -74,6 +81,8 @@ Json summary(const Evaluation& result, const EvalOptions& options) {
   return {{"model", options.model},
           {"data", options.data},
           {"dtype", "f32"},
+          {"scheme", result.scheme.text},
+          {"calibration", result.scheme.calibration},
           {"halting", options.halting},
           {"max_steps", options.steps},
           {"seed", options.seed},
@@ -109,6 +118,9 @@ void print_share(const char* name, const task::Share& share, const char* unit) {
 
 void print_result(const Evaluation& result, const EvalOptions& options) {
   const task::Score& score = result.score;
+  std::printf("%-10s %s\n", "scheme", result.scheme.text.c_str());
+  if (!result.scheme.calibration.empty())
+    std::printf("%-10s %s\n", "calibrated", result.scheme.calibration.c_str());
   print_share("exact", score.exact, "boards");
   if (score.accepted.hits != score.exact.hits) print_share("accepted", score.accepted, "boards");
   print_share("cells", score.cells, "cells");
@@ -151,6 +163,7 @@ void add_eval_command(CLI::App& verb) {
   verb.add_option("--threads", options->threads, "threads")->capture_default_str();
   verb.add_option("--seed", options->seed, "of EqR's random states and noise")
       ->capture_default_str();
+  add_scheme_flags(verb, options->scheme);
   verb.add_option("--predictions", options->predictions, "write one JSON line per board");
   verb.add_option("--json", options->json, "write the result as JSON");
   show_example(verb,

@@ -5,6 +5,7 @@
 
 #include "driftless/engine/block.h"
 #include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
 #include "driftless/engine/rope.h"
 
@@ -17,25 +18,25 @@ class Projection : public Stage {
   Projection(const Build& build, const std::string& prefix)
       : layout_(build.layout),
         heads_(build.config.num_heads),
-        name_(prefix + ".qkv_proj.weight"),
+        input_(build, prefix + ".qkv_proj.weight", {layout_.part_rows, layout_.width}),
         rope_(build.config),
         qkv_({.m = layout_.part_rows,
-              .k = layout_.width,
+              .k = input_.length(),
               .n = 3 * layout_.width,
-              .a = {layout_.width},
-              .b = transposed(layout_.width),
+              .a = {input_.stride()},
+              .b = transposed(input_.length()),
               .c = {3 * layout_.width}},
-             build.workers, build.weights(name_)) {}
+             build.workers, build.weights(input_.name())) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
+  [[nodiscard]] int64_t scratch_size() const override { return input_.scratch_size(); }
 
   void run(const Work& work) const override {
     const int64_t first_row = work.part * layout_.part_rows;
     const int64_t rows = real_rows(layout_, work.part);
     const float* const h = work.h + first_row * layout_.width;
     float* const qkv = work.slot.qkv.data() + first_row * 3 * layout_.width;
-    work.show_input(name_, first_row, {h, rows, layout_.width, layout_.width});
-    qkv_.run(work.worker, h, nullptr, qkv);
+    qkv_.run(work.worker, input_.prepare(work, h, rows, first_row, work.scratch), nullptr, qkv);
     for (int64_t row = 0; row < rows; ++row)
       rope_.rotate(qkv + row * 3 * layout_.width, 2 * heads_, first_row + row);
   }
@@ -43,13 +44,13 @@ class Projection : public Stage {
  private:
   Layout layout_;
   int64_t heads_;
-  std::string name_;
+  LinearInput input_;
   Rope rope_;
   Matmul qkv_;
 };
 
 /// Scratch of one part: scores of one head [rows, T] | all heads' values [rows, D] |
-/// output [rows, D].
+/// output [rows, D] | input of the output projection where that is a copy.
 class Attention : public Stage {
  public:
   Attention(const Build& build, const std::string& prefix)
@@ -57,7 +58,7 @@ class Attention : public Stage {
         heads_(build.config.num_heads),
         head_width_(model::head_width(build.config)),
         eps_(static_cast<float>(build.config.rms_norm_eps)),
-        name_(prefix + ".o_proj.weight"),
+        output_input_(build, prefix + ".o_proj.weight", {layout_.part_rows, layout_.width}),
         scores_({.m = layout_.part_rows,
                  .k = head_width_,
                  .n = layout_.rows,
@@ -73,17 +74,17 @@ class Attention : public Stage {
                  .c = {layout_.width}},
                 build.workers),
         output_({.m = layout_.part_rows,
-                 .k = layout_.width,
+                 .k = output_input_.length(),
                  .n = layout_.width,
-                 .a = {layout_.width},
-                 .b = transposed(layout_.width),
+                 .a = {output_input_.stride()},
+                 .b = transposed(output_input_.length()),
                  .c = {layout_.width}},
-                build.workers, build.weights(name_)),
+                build.workers, build.weights(output_input_.name())),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return layout_.part_rows * (layout_.rows + 2 * layout_.width);
+    return layout_.part_rows * (layout_.rows + 2 * layout_.width) + output_input_.scratch_size();
   }
 
   void run(const Work& work) const override {
@@ -95,8 +96,9 @@ class Attention : public Stage {
     float* const output = values + layout_.part_rows * width;
     for (int64_t head = 0; head < heads_; ++head)
       attend(work, head, first_row, scores, values + head * head_width_);
-    work.show_input(name_, first_row, {values, rows, width, width});
-    output_.run(work.worker, values, nullptr, output);
+    float* const copy = output + layout_.part_rows * width;
+    output_.run(work.worker, output_input_.prepare(work, values, rows, first_row, copy), nullptr,
+                output);
     for (int64_t row = 0; row < rows; ++row)
       epilogues_.add_norm(work.h + (first_row + row) * width, output + row * width, width, eps_);
   }
@@ -117,7 +119,7 @@ class Attention : public Stage {
   int64_t heads_;
   int64_t head_width_;
   float eps_;
-  std::string name_;
+  LinearInput output_input_;
   Matmul scores_, values_, output_;
   const EpilogueSet& epilogues_;
 };

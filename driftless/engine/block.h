@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/planned_model.h"
 #include "driftless/engine/stage.h"
 #include "driftless/store/checkpoint.h"
 
@@ -20,6 +21,7 @@ struct Build {
   Layout layout;
   int64_t workers;
   const EpilogueSet& epilogues;
+  const PlannedLayers& planned;  // what happens to inputs; `tensors` holds planned weights already
 
   [[nodiscard]] const float* weights(const std::string& name) const {
     return tensors.at(name).values.data();

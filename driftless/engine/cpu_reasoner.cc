@@ -43,6 +43,7 @@ class CpuReasoner : public reason::Reasoner {
     start_.require_fits(board);
     Slot& slot = slots_[static_cast<size_t>(index)];
     start_.fill(slot, board);
+    slot.board_number = board.number;
     slot.has_board = true;
     slot.has_readout = false;
   }
@@ -205,11 +206,16 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
   DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
                     "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
-  const Build build{.config = checkpoint.config,
-                    .tensors = checkpoint.tensors,
-                    .layout = Layout(checkpoint.config),
-                    .workers = options.threads,
-                    .epilogues = options.epilogues != nullptr ? *options.epilogues : epilogues()};
+  PlannedModel planned;
+  const bool has_plan = options.plan != nullptr && !options.plan->layers.empty();
+  if (has_plan) planned = plan_model(checkpoint, *options.plan);
+  const Build build{
+      .config = checkpoint.config,
+      .tensors = has_plan ? planned.tensors : checkpoint.tensors,
+      .layout = Layout(checkpoint.config, planned.needs_whole_boards() ? Cut::Whole : Cut::Parts),
+      .workers = options.threads,
+      .epilogues = options.epilogues != nullptr ? *options.epilogues : epilogues(),
+      .planned = planned.layers};
   return std::make_unique<CpuReasoner>(build, options.slots);
 }
 

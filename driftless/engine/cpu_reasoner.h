@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU backend in float32: any configuration of TRM, HRM, EqR and untied TRM, with the structure
-// from model's schedule and shapes. Results depend on the weights and the board only: not on the
-// number of threads, not on the number of slots or what the other slots hold.
+// The CPU backend in float32, with quantization simulated where a plan asks for it: any
+// configuration of TRM, HRM, EqR and untied TRM, with the structure from model's schedule and
+// shapes. Results depend on the weights and the board only: not on the number of threads, not on
+// the number of slots or what the other slots hold.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "driftless/engine/kernels/epilogues.h"
+#include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
 
@@ -18,10 +20,15 @@ struct CpuOptions {
   int64_t threads = 1;
   /// Best for this processor unless said; a set that does nothing leaves the bare matmuls.
   const EpilogueSet* epilogues = nullptr;
+  /// Fake-quantizes weights now and activations in every call; null or empty keeps float. A dynamic
+  /// scale of a whole tensor is that of one board. Must be calibrated; not needed afterwards.
+  const quant::QuantPlan* plan = nullptr;
 };
 
 /// The checkpoint is copied into the engine's own layout and not needed afterwards. Throws what
-/// store::require_complete throws, InvalidArgument on bad options, Unsupported without oneDNN.
+/// store::require_complete throws, InvalidArgument on bad options or a plan that is not calibrated,
+/// BadConfig on a plan for another model, Unsupported without oneDNN. A step throws Numeric when an
+/// activation to be quantized is not finite, naming board, layer and call.
 std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
                                                     const CpuOptions& options);
 

@@ -18,14 +18,17 @@ namespace driftless::engine {
 inline constexpr int64_t kMaxPartRows = 49;
 inline constexpr int64_t kPartChannels = 128;
 
+/// Whole: a board is one part.
+enum class Cut : uint8_t { Parts, Whole };
+
 struct Layout {
-  explicit Layout(const model::ModelConfig& config)
+  explicit Layout(const model::ModelConfig& config, Cut cut = Cut::Parts)
       : rows(model::positions_count(config)),
         width(config.hidden_size),
-        row_parts((rows + kMaxPartRows - 1) / kMaxPartRows),
+        row_parts(cut == Cut::Whole ? 1 : (rows + kMaxPartRows - 1) / kMaxPartRows),
         part_rows((rows + row_parts - 1) / row_parts),
         padded_rows(row_parts * part_rows),
-        part_channels(width % kPartChannels == 0 ? kPartChannels : width),
+        part_channels(cut == Cut::Parts && width % kPartChannels == 0 ? kPartChannels : width),
         channel_parts(width / part_channels) {}
 
   [[nodiscard]] int64_t state_size() const { return padded_rows * width; }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "driftless/base/rng.h"
 #include "driftless/engine/buffer.h"
@@ -23,6 +22,7 @@ struct Slot {
   Buffer logits;                       // [S, V]
   std::array<float, 2> halt_logits{};  // halt, continue
   Rng rng{0};                          // EqR only
+  int64_t board_number = 0;            // for messages
   bool has_board = false;
   bool has_readout = false;
 };
@@ -37,18 +37,6 @@ struct Work {
   int64_t slot_index;
   int64_t call;
   reason::StepObserver* observer;  // or nullptr
-
-  /// Shows the rows that the linear layer `layer` is about to multiply.
-  void show_input(std::string_view layer, int64_t first_row,
-                  const reason::StridedView& values) const {
-    if (observer == nullptr || !observer->wants(reason::Point::LinearInput)) return;
-    observer->observe({.point = reason::Point::LinearInput,
-                       .slot = slot_index,
-                       .call = call,
-                       .layer = layer,
-                       .first_row = first_row,
-                       .values = values});
-  }
 };
 
 class Stage {

@@ -4,42 +4,46 @@
 // nothing is transposed. A part is a range of channels, that is, columns of h.
 #include "driftless/engine/block.h"
 #include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
 
 namespace driftless::engine {
 namespace {
 
 /// Scratch of one part, C channels: gate [inner, C] and up [inner, C] | product [inner, C] |
-/// output [T, C] | C sums of squares.
+/// output [T, C] | C sums of squares | input of a product where that is a copy.
 class TokenMixer : public Stage {
  public:
   TokenMixer(const Build& build, const std::string& prefix)
       : layout_(build.layout),
         inner_(model::swiglu_inner(layout_.rows, build.config.expansion)),
         eps_(static_cast<float>(build.config.rms_norm_eps)),
-        gate_up_name_(prefix + ".gate_up_proj.weight"),
-        down_name_(prefix + ".down_proj.weight"),
-        gate_up_weights_(build.tensors.at(gate_up_name_).values),
-        down_weights_(build.tensors.at(down_name_).values),
+        gate_up_input_(build, prefix + ".gate_up_proj.weight",
+                       {layout_.part_channels, layout_.width, Lie::Columns}),
+        down_input_(build, prefix + ".down_proj.weight",
+                    {layout_.part_channels, layout_.part_channels, Lie::Columns}),
+        gate_up_weights_(build.tensors.at(gate_up_input_.name()).values),
+        down_weights_(build.tensors.at(down_input_.name()).values),
         gate_up_({.m = 2 * inner_,
-                  .k = layout_.rows,
+                  .k = gate_up_input_.length(),
                   .n = layout_.part_channels,
-                  .a = {layout_.rows},
-                  .b = {layout_.width},
+                  .a = {gate_up_input_.length()},
+                  .b = {gate_up_input_.stride()},
                   .c = {layout_.part_channels}},
                  build.workers),
         down_({.m = layout_.rows,
-               .k = inner_,
+               .k = down_input_.length(),
                .n = layout_.part_channels,
-               .a = {inner_},
-               .b = {layout_.part_channels},
+               .a = {down_input_.length()},
+               .b = {down_input_.stride()},
                .c = {layout_.part_channels}},
               build.workers),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return layout_.part_channels * (3 * inner_ + layout_.rows + 1);
+    return layout_.part_channels * (3 * inner_ + layout_.rows + 1) +
+           std::max(gate_up_input_.scratch_size(), down_input_.scratch_size());
   }
 
   void run(const Work& work) const override {
@@ -51,12 +55,13 @@ class TokenMixer : public Stage {
     float* const product = up + inner_ * channels;
     float* const output = product + inner_ * channels;
     float* const squares = output + layout_.rows * channels;
+    float* const copy = squares + channels;
 
-    work.show_input(gate_up_name_, first_channel, {h, channels, layout_.rows, 1, layout_.width});
-    gate_up_.run(work.worker, gate_up_weights_.data(), h, gate);
+    gate_up_.run(work.worker, gate_up_weights_.data(),
+                 gate_up_input_.prepare(work, h, channels, first_channel, copy), gate);
     epilogues_.silu_mul(gate, up, product, inner_ * channels);
-    work.show_input(down_name_, first_channel, {product, channels, inner_, 1, channels});
-    down_.run(work.worker, down_weights_.data(), product, output);
+    down_.run(work.worker, down_weights_.data(),
+              down_input_.prepare(work, product, channels, first_channel, copy), output);
     epilogues_.add_norm_columns(h, layout_.width, output, layout_.rows, channels, eps_, squares);
   }
 
@@ -64,7 +69,7 @@ class TokenMixer : public Stage {
   Layout layout_;
   int64_t inner_;
   float eps_;
-  std::string gate_up_name_, down_name_;
+  LinearInput gate_up_input_, down_input_;
   Buffer gate_up_weights_, down_weights_;
   Matmul gate_up_, down_;
   const EpilogueSet& epilogues_;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
+#include "driftless/formats/float_bits.h"
+#include "driftless/quant/kernels/kernel_set.h"
 #include "driftless/quant/threshold.h"
 
 namespace driftless::quant {
@@ -17,6 +20,17 @@ void require_finite(std::string_view layer, int64_t call, ConstMat input) {
       std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
   DRIFTLESS_REQUIRE(bad == values.end(), ErrorCode::Numeric, "calibration: layer '", layer,
                     "', call ", call, ": value ", bad - values.begin(), " is not finite");
+}
+
+/// A percentile that leaves less than one value above it is the maximum by another name.
+void require_enough(std::string_view layer, const QuantSpec& spec, const Histogram& seen) {
+  if (spec.calibration.kind != Calibration::Kind::Percentile) return;
+  const double percentile = spec.calibration.percentile;
+  const double needed = percentile == 100 ? 1 : std::ceil(100 / (100 - percentile));
+  DRIFTLESS_REQUIRE(static_cast<double>(seen.count()) >= needed, ErrorCode::InvalidArgument,
+                    "calibration: layer '", layer, "': '", to_string(spec), "' saw ", seen.count(),
+                    " values in a call, expected at least ", needed,
+                    "; take more calibration boards or a lower percentile");
 }
 
 float fold_ends(const Fold& rule, std::vector<float> ends) {
@@ -71,12 +85,17 @@ Extent fold(const Fold& rule, std::span<const Extent> extents) {
 void Calibrator::observe(std::string_view layer, int64_t call, ConstMat input) {
   DRIFTLESS_REQUIRE(call >= 0, ErrorCode::InvalidArgument, "calibration: layer '", layer,
                     "': call index; got ", call, ", expected 0 or more");
-  require_finite(layer, call, input);
+  const uint32_t absmax = kernels().absmax_bits(input.data, input.size());
+  if (absmax >= formats::kFloatInfinityBits) require_finite(layer, call, input);
   auto found = layers_.find(layer);
   if (found == layers_.end()) found = layers_.emplace(layer, std::vector<Histogram>{}).first;
   auto& calls = found->second;
   if (call >= static_cast<int64_t>(calls.size())) calls.resize(static_cast<size_t>(call) + 1);
-  calls[static_cast<size_t>(call)].add(input.all());
+  Histogram& seen = calls[static_cast<size_t>(call)];
+  if (keep_ == Keep::Histograms)
+    seen.add(input.all());
+  else
+    seen.widen(kernels().extent(input.data, input.size()), static_cast<uint64_t>(input.size()));
 }
 
 std::vector<std::string_view> Calibrator::layers() const {
@@ -97,13 +116,29 @@ std::span<const Histogram> Calibrator::calls(std::string_view layer) const {
 }
 
 Scale Calibrator::scale(std::string_view layer, const QuantSpec& spec) const {
+  std::vector<int64_t> all(calls(layer).size());
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return scale(layer, spec, all);
+}
+
+Scale Calibrator::scale(std::string_view layer, const QuantSpec& spec,
+                        std::span<const int64_t> chosen) const {
   DRIFTLESS_REQUIRE(spec.source == Source::Static && spec.granularity == Granularity::Tensor,
                     ErrorCode::InvalidArgument, "calibration: quantizer '", to_string(spec),
                     "'; expected a static one with tensor granularity");
+  DRIFTLESS_REQUIRE(keep_ == Keep::Histograms || spec.calibration.kind == Calibration::Kind::Absmax,
+                    ErrorCode::InvalidArgument, "calibration: '", to_string(spec),
+                    "' needs histograms; got extents only");
+  const auto seen = calls(layer);
   std::vector<Extent> extents;
-  for (const Histogram& seen : calls(layer)) {
-    if (seen.count() > 0) extents.push_back(threshold(spec, seen));
+  extents.reserve(chosen.size());
+  for (const int64_t call : chosen) {
+    if (call >= std::ssize(seen) || seen[static_cast<size_t>(call)].count() == 0) continue;
+    require_enough(layer, spec, seen[static_cast<size_t>(call)]);
+    extents.push_back(threshold(spec, seen[static_cast<size_t>(call)]));
   }
+  DRIFTLESS_REQUIRE(!extents.empty(), ErrorCode::InvalidArgument, "calibration: layer '", layer,
+                    "': none of these calls was observed");
   return scale_of(spec.format->element, fold(spec.fold, extents));
 }
 

@@ -28,6 +28,11 @@ Extent fold(const Fold& rule, std::span<const Extent> extents);
 
 class Calibrator {
  public:
+  /// What is kept of each call: all that a spec may ask for, or extents, which are enough for
+  /// calib=absmax and take a fraction of the time.
+  enum class Keep : uint8_t { Histograms, Extents };
+  explicit Calibrator(Keep keep = Keep::Histograms) : keep_(keep) {}
+
   /// Adds the input of call number `call` of a layer. Throws Numeric for NaN and infinity,
   /// InvalidArgument for a negative call.
   void observe(std::string_view layer, int64_t call, ConstMat input);
@@ -38,10 +43,15 @@ class Calibrator {
   [[nodiscard]] std::span<const Histogram> calls(std::string_view layer) const;
 
   /// The static scale of a layer's input under a spec with tensor granularity: a threshold per call
-  /// by spec.calibration, folded by spec.fold.
+  /// by spec.calibration, folded by spec.fold. Throws as the next one.
   [[nodiscard]] Scale scale(std::string_view layer, const QuantSpec& spec) const;
+  /// The same from some of its calls. Throws InvalidArgument when none of them was observed, or
+  /// when a percentile of a call is its maximum because too few values were seen.
+  [[nodiscard]] Scale scale(std::string_view layer, const QuantSpec& spec,
+                            std::span<const int64_t> chosen) const;
 
  private:
+  Keep keep_;
   std::map<std::string, std::vector<Histogram>, std::less<>> layers_;
 };
 

@@ -166,11 +166,16 @@ void Hadamard::apply(ConstMat in, Mat out) const {
   for (int64_t row = 0; row < in.rows; ++row) {
     const auto target = out.row(row);
     const auto source = in.row(row);
-    std::fill(std::copy(source.begin(), source.end(), target.begin()), target.end(), 0.0f);
-    for (int64_t start = 0; start < output_length_; start += order_) {
-      rotate(target.subspan(static_cast<size_t>(start), static_cast<size_t>(order_)), scratch,
-             false);
-    }
+    std::copy(source.begin(), source.end(), target.begin());
+    apply_in_place(target, scratch);
+  }
+}
+
+void Hadamard::apply_in_place(std::span<float> vector, std::span<float> scratch) const {
+  DRIFTLESS_ASSERT(std::ssize(vector) == output_length_ && std::ssize(scratch) >= core_order_);
+  std::fill(vector.begin() + input_length_, vector.end(), 0.0f);
+  for (int64_t start = 0; start < output_length_; start += order_) {
+    rotate(vector.subspan(static_cast<size_t>(start), static_cast<size_t>(order_)), scratch, false);
   }
 }
 

@@ -34,6 +34,10 @@ class Hadamard {
   /// Each row of `out` becomes the rotated row of `in`. Sums run in a fixed order, so the result is
   /// the same everywhere. Throws InvalidArgument when a shape does not fit.
   void apply(ConstMat in, Mat out) const;
+  /// Rotates one vector whose first input_length() values are the input; what follows up to
+  /// output_length() is overwritten. `scratch` holds scratch_length() values. Allocates nothing.
+  void apply_in_place(std::span<float> vector, std::span<float> scratch) const;
+  [[nodiscard]] int64_t scratch_length() const noexcept { return core_order_; }
   /// The transpose: undoes apply.
   void invert(ConstMat in, Mat out) const;
 

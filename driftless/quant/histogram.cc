@@ -50,6 +50,12 @@ void Histogram::add(std::span<const float> values) {
   count_ += values.size();
 }
 
+void Histogram::widen(Extent extent, uint64_t count) {
+  extent_.low = std::min(extent_.low, extent.low);
+  extent_.high = std::max(extent_.high, extent.high);
+  count_ += count;
+}
+
 float Histogram::percentile(double percentile) const {
   DRIFTLESS_ASSERT(count_ > 0);
   const double rank = std::max(std::ceil(percentile / 100 * static_cast<double>(count_)), 1.0);

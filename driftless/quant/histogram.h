@@ -16,6 +16,8 @@ class Histogram {
  public:
   /// Counts finite values, positive and negative ones apart.
   void add(std::span<const float> values);
+  /// Takes in `count` values by their extent alone: percentiles and bins do not know of them.
+  void widen(Extent extent, uint64_t count);
 
   [[nodiscard]] uint64_t count() const noexcept { return count_; }
   /// Exact, zero included.

@@ -16,6 +16,7 @@ struct Board {
   std::span<const uint8_t> tokens;  ///< S tokens below V
   int64_t puzzle = 0;               ///< row of the puzzle table; ignored without prefix rows
   uint64_t seed = 0;                ///< of the random initial states and the noise; EqR only
+  int64_t number = 0;               ///< what error messages call it; run() counts from 0
 };
 
 /// What the heads say about a slot after its last step. Valid until the next step or reset.

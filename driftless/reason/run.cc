@@ -75,7 +75,9 @@ class Runner {
     started.board = next_board_++;
     started.unchanged_steps = 0;
     started.answer.steps = 0;
-    reasoner_.reset(index, boards_[static_cast<size_t>(started.board)]);
+    Board board = boards_[static_cast<size_t>(started.board)];
+    board.number = started.board;
+    reasoner_.reset(index, board);
   }
 
   /// Takes in one step; returns whether the board is done.

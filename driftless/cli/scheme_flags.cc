@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/scheme_flags.h"
+
+#include "driftless/base/error.h"
+#include "driftless/base/file.h"
+#include "driftless/cli/model_input.h"
+#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/model/schedule.h"
+#include "driftless/quant/plan_json.h"
+#include "driftless/reason/calibrate.h"
+#include "driftless/reason/linear_layers.h"
+
+namespace driftless::cli {
+namespace {
+
+quant::QuantPlan uncalibrated_plan(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
+                                   std::span<const quant::LinearLayer> layers) {
+  if (flags.plan.empty())
+    return quant::resolve({.weights = quant::parse_quant_spec(flags.weights),
+                           .acts = quant::parse_quant_spec(flags.acts),
+                           .coverage = quant::parse_coverage(flags.coverage),
+                           .bias = quant::parse_bias_precision(flags.bias),
+                           .sharing = quant::parse_scale_sharing(flags.scales),
+                           .smooth = flags.smooth,
+                           .hadamard = flags.hadamard},
+                          layers);
+  const std::vector<std::byte> bytes = read_file(flags.plan);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  quant::QuantPlan plan = quant::plan_from_json(text, flags.plan);
+  const int64_t calls = std::ssize(model::schedule(checkpoint.config));
+  quant::require_fits(plan, layers, calls, flags.plan);
+  return plan;
+}
+
+/// Draws the boards and calibrates; returns what was done, for results.
+std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
+                      quant::QuantPlan& plan) {
+  DRIFTLESS_REQUIRE(!flags.calibration_data.empty(), ErrorCode::InvalidArgument,
+                    "static scales and smoothing need calibration boards; expected "
+                    "--calibration-data FILE");
+  const std::vector<task::Example> examples =
+      task::read_examples(task_of(checkpoint), flags.calibration_data);
+  require_fits(checkpoint, examples, flags.calibration_data);
+  const auto boards =
+      reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
+  const auto make = [&](const quant::QuantPlan* transforms) {
+    return engine::make_cpu_reasoner(checkpoint, {.slots = 1, .plan = transforms});
+  };
+  reason::calibrate(make, boards, plan);
+  return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
+         ", seed " + std::to_string(flags.calibration_seed);
+}
+
+}  // namespace
+
+void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
+  constexpr const char* kGroup = "Quantization";
+  verb.add_option("--weights", flags.weights, "quantizer of weights, e.g. mxint4 or int4/channel")
+      ->capture_default_str()
+      ->group(kGroup);
+  verb.add_option("--acts", flags.acts, "quantizer of activations, e.g. mxint4 or int4/token")
+      ->capture_default_str()
+      ->group(kGroup);
+  verb.add_option("--coverage", flags.coverage, "block: the recursive block; linear: heads too")
+      ->capture_default_str()
+      ->group(kGroup);
+  verb.add_option("--bias", flags.bias, "biases of covered layers: float, int16 or int32")
+      ->capture_default_str()
+      ->group(kGroup);
+  verb.add_option("--scales", flags.scales, "calls that share a static scale: all, role or call")
+      ->capture_default_str()
+      ->group(kGroup);
+  verb.add_option("--smooth", flags.smooth, "SmoothQuant with this strength, 0 to 1")
+      ->group(kGroup);
+  verb.add_flag("--hadamard", flags.hadamard, "rotate inputs and weights")->group(kGroup);
+  CLI::Option* const plan =
+      verb.add_option("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
+          ->group(kGroup);
+  for (const char* name :
+       {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth", "--hadamard"})
+    plan->excludes(verb.get_option(name));
+  verb.add_option("--calibration-data", flags.calibration_data,
+                  "boards for static scales and smoothing")
+      ->group(kGroup);
+  verb.add_option("--calibration-boards", flags.calibration_boards, "draw this many of them")
+      ->capture_default_str()
+      ->group(kGroup);
+  verb.add_option("--calibration-seed", flags.calibration_seed, "of the draw")
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
+PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint) {
+  const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
+  PlannedScheme result;
+  result.plan = uncalibrated_plan(flags, checkpoint, layers);
+  result.text = quant::describe(result.plan, layers);
+  if (result.plan.needs_calibration())
+    result.calibration = calibrate(flags, checkpoint, result.plan);
+  return result;
+}
+
+}  // namespace driftless::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags that say how a model is quantized, and the plan that they ask for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "driftless/quant/plan.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::cli {
+
+struct SchemeFlags {
+  std::string weights = "none";
+  std::string acts = "none";
+  std::string coverage = "block";
+  std::string bias = "float";
+  std::string scales = "all";
+  std::optional<double> smooth;
+  bool hadamard = false;
+  std::string plan;
+  std::string calibration_data;
+  int64_t calibration_boards = 200;
+  uint64_t calibration_seed = 0;
+};
+
+void add_scheme_flags(CLI::App& verb, SchemeFlags& flags);
+
+/// What the flags come to for one model.
+struct PlannedScheme {
+  quant::QuantPlan plan;
+  std::string text;         // the resolved pair and coverage, for every result
+  std::string calibration;  // "200 boards of FILE, seed 0", or empty
+};
+
+/// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be.
+/// Throws InvalidArgument when calibration boards are needed and not given, and what reading,
+/// resolving and calibrating throw.
+PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint);
+
+}  // namespace driftless::cli

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/reason/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "driftless/base/error.h"
+#include "driftless/base/rng.h"
+#include "driftless/base/shuffle.h"
+#include "driftless/model/schedule.h"
+#include "driftless/quant/calibration.h"
+#include "driftless/reason/run.h"
+
+namespace driftless::reason {
+namespace {
+
+using quant::Calibrator;
+using quant::LayerPlan;
+using quant::QuantPlan;
+using quant::ScaleSharing;
+
+/// Sees the inputs of linear layers.
+class InputObserver : public StepObserver {
+ public:
+  [[nodiscard]] bool wants(Point point) const override { return point == Point::LinearInput; }
+};
+
+/// Keeps the largest magnitude of each input of the layers that are to be smoothed.
+class RangeObserver : public InputObserver {
+ public:
+  explicit RangeObserver(QuantPlan& plan) {
+    for (LayerPlan& layer : plan.layers)
+      if (layer.smooth && layer.input_absmax.empty()) targets_[layer.name] = &layer.input_absmax;
+  }
+  [[nodiscard]] bool is_needed() const { return !targets_.empty(); }
+
+  void observe(const Observation& seen) override {
+    const auto target = targets_.find(seen.layer);
+    if (target == targets_.end()) return;
+    std::vector<float>& absmax = *target->second;
+    absmax.resize(static_cast<size_t>(seen.values.columns));
+    for (int64_t row = 0; row < seen.values.rows; ++row)
+      for (int64_t column = 0; column < seen.values.columns; ++column) {
+        float& most = absmax[static_cast<size_t>(column)];
+        most = std::max(most, std::abs(seen.values.at(row, column)));
+      }
+  }
+
+ private:
+  std::map<std::string, std::vector<float>*, std::less<>> targets_;
+};
+
+bool lacks_scales(const LayerPlan& layer) { return layer.needs_scales() && layer.scales.empty(); }
+
+/// Keeps what the layers with static scales see in each call.
+class ScaleObserver : public InputObserver {
+ public:
+  explicit ScaleObserver(const QuantPlan& plan) : plan_(plan), seen_(keep_for(plan)) {}
+
+  void observe(const Observation& seen) override {
+    const LayerPlan* const layer = plan_.find(seen.layer);
+    if (layer == nullptr || !lacks_scales(*layer)) return;
+    seen_.observe(seen.layer, seen.call, dense(seen.values));
+  }
+  [[nodiscard]] const Calibrator& seen() const { return seen_; }
+
+ private:
+  static Calibrator::Keep keep_for(const QuantPlan& plan) {
+    const bool is_absmax = std::all_of(plan.layers.begin(), plan.layers.end(), [](const auto& l) {
+      return !lacks_scales(l) || l.acts.calibration == quant::Calibration{};
+    });
+    return is_absmax ? Calibrator::Keep::Extents : Calibrator::Keep::Histograms;
+  }
+
+  /// All values of a view as one row, in the order in which they lie.
+  quant::ConstMat dense(const StridedView& view) {
+    const int64_t count = view.rows * view.columns;
+    if (view.column_stride == 1 && view.row_stride == view.columns) return {view.data, 1, count};
+    const bool has_rows = view.column_stride == 1;
+    const int64_t lines = has_rows ? view.rows : view.columns;
+    const int64_t stride = has_rows ? view.row_stride : view.column_stride;
+    DRIFTLESS_ASSERT(has_rows || view.row_stride == 1);
+    copy_.resize(static_cast<size_t>(count));
+    for (int64_t line = 0; line < lines; ++line)
+      std::copy_n(view.data + line * stride, count / lines, copy_.begin() + line * (count / lines));
+    return {copy_.data(), 1, count};
+  }
+
+  const QuantPlan& plan_;
+  Calibrator seen_;
+  std::vector<float> copy_;
+};
+
+void watch(Reasoner& reasoner, std::span<const Board> boards, StepObserver& observer) {
+  run(reasoner, boards,
+      {.halting = find_halting("fixed"),
+       .max_steps = reasoner.config().halt_max_steps,
+       .observer = &observer},
+      [](int64_t, const Answer&) {});
+}
+
+/// The plan with its transforms alone.
+QuantPlan without_quantizers(QuantPlan plan) {
+  for (LayerPlan& layer : plan.layers) {
+    layer.weights = layer.acts = {};
+    layer.scales.clear();
+  }
+  return plan;
+}
+
+std::vector<quant::Scale> scales_of(const LayerPlan& layer, const Calibrator& seen,
+                                    std::span<const model::NetworkCall> schedule) {
+  const quant::Scale shared = seen.scale(layer.name, layer.acts);
+  if (layer.sharing == ScaleSharing::All) return {shared};
+  const auto observed = seen.calls(layer.name);
+  const auto is_observed = [&](int64_t call) {
+    return call < std::ssize(observed) && observed[static_cast<size_t>(call)].count() > 0;
+  };
+  const auto is_alike = [&](size_t a, size_t b) {
+    return layer.sharing == ScaleSharing::Role ? schedule[a].updates == schedule[b].updates
+                                               : a == b;
+  };
+  std::vector<quant::Scale> scales;
+  scales.reserve(schedule.size());
+  for (size_t call = 0; call < schedule.size(); ++call) {
+    std::vector<int64_t> alike;
+    for (size_t other = 0; other < schedule.size(); ++other)
+      if (is_alike(call, other) && is_observed(static_cast<int64_t>(other)))
+        alike.push_back(static_cast<int64_t>(other));
+    scales.push_back(alike.empty() ? shared : seen.scale(layer.name, layer.acts, alike));
+  }
+  return scales;
+}
+
+}  // namespace
+
+void calibrate(const MakeReasoner& make, std::span<const Board> boards, QuantPlan& plan) {
+  if (!plan.needs_calibration()) return;
+  DRIFTLESS_REQUIRE(!boards.empty(), ErrorCode::InvalidArgument,
+                    "calibration: no boards; expected at least one");
+  if (RangeObserver ranges(plan); ranges.is_needed()) watch(*make(nullptr), boards, ranges);
+  if (std::none_of(plan.layers.begin(), plan.layers.end(), lacks_scales)) return;
+  const QuantPlan transforms = without_quantizers(plan);
+  const std::unique_ptr<Reasoner> reasoner = make(&transforms);
+  ScaleObserver scales(plan);
+  watch(*reasoner, boards, scales);
+  const std::vector<model::NetworkCall> schedule = model::schedule(reasoner->config());
+  for (LayerPlan& layer : plan.layers)
+    if (lacks_scales(layer)) layer.scales = scales_of(layer, scales.seen(), schedule);
+}
+
+std::vector<Board> draw_boards(std::span<const Board> boards, int64_t count, uint64_t seed) {
+  DRIFTLESS_REQUIRE(count >= 1 && count <= std::ssize(boards), ErrorCode::InvalidArgument,
+                    "calibration boards; got ", count, ", expected 1 to ", boards.size(),
+                    ", as many as there are");
+  std::vector<Board> drawn(boards.begin(), boards.end());
+  Rng rng(seed);
+  shuffle(std::span(drawn), rng);
+  drawn.resize(static_cast<size_t>(count));
+  return drawn;
+}
+
+}  // namespace driftless::reason
