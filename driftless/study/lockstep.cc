@@ -37,8 +37,9 @@ std::vector<reason::Board> boards_of(std::span<const task::Example> examples, ui
   std::vector<reason::Board> boards;
   boards.reserve(examples.size());
   for (const task::Example& example : examples)
-    boards.push_back(
-        {.tokens = example.input, .seed = seed + static_cast<uint64_t>(first) + boards.size()});
+    boards.push_back({.tokens = example.input,
+                      .seed = seed + static_cast<uint64_t>(first) + boards.size(),
+                      .number = first + std::ssize(boards)});
   return boards;
 }
 

@@ -67,13 +67,15 @@ void ResultsFile::read_lines(const Origin& origin) {
     fail_io(path_, "cannot remove an unfinished line");
 }
 
-bool ResultsFile::has(const Json& key) const {
-  return std::any_of(records_.begin(), records_.end(), [&](const Json& record) {
+const Json* ResultsFile::find(const Json& key) const {
+  const auto matches = [&](const Json& record) {
     return std::all_of(key.items().begin(), key.items().end(), [&](const auto& item) {
       // Compared without regard to the order of keys.
       return nlohmann::json(record.at(item.key())) == nlohmann::json(item.value());
     });
-  });
+  };
+  const auto found = std::find_if(records_.begin(), records_.end(), matches);
+  return found == records_.end() ? nullptr : &*found;
 }
 
 void ResultsFile::append(const Json& record) {

@@ -23,8 +23,8 @@ class ResultsFile {
   ResultsFile& operator=(const ResultsFile&) = delete;
 
   [[nodiscard]] const std::vector<Json>& records() const { return records_; }
-  /// Whether a record with that key (see record_key) is there.
-  [[nodiscard]] bool has(const Json& key) const;
+  /// The record with that key (see record_key), or null. Valid until the next append.
+  [[nodiscard]] const Json* find(const Json& key) const;
 
   /// Throws what require_record throws, or Io (a full disk, for instance); the file then holds what
   /// it held before.
