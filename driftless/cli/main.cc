@@ -26,6 +26,9 @@ struct Verb {
 constexpr std::array kVerbs = {
     Verb{"solve", "watch a model refine a board step by step", add_solve_command},
     Verb{"eval", "how many boards of a file a model solves", add_eval_command},
+    Verb{"ladder", "what each number format does to a model", add_ladder_command},
+    Verb{"study", "run a recipe of quantization experiments", add_study_command},
+    Verb{"recommend", "the fewest bits per layer that keep accuracy", add_recommend_command},
     Verb{"bench", "how fast a model runs here", add_bench_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},

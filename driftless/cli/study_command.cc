@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless study: runs a recipe of post-training quantization experiments.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/base/text.h"
+#include "driftless/cli/command.h"
+#include "driftless/cli/study_input.h"
+#include "driftless/study/ladder.h"
+#include "driftless/study/recipe.h"
+
+namespace driftless::cli {
+namespace {
+
+struct Options {
+  StudyFlags flags;
+  std::string recipe;
+  std::vector<std::string> overrides;
+};
+
+std::filesystem::path recipes_folder() {
+  const char* const folder = std::getenv("DRIFTLESS_RECIPES");
+  return std::filesystem::path(folder != nullptr ? folder : DRIFTLESS_RECIPES_FOLDER) / "study";
+}
+
+/// A file, or the name of one of the project's recipes.
+std::filesystem::path find_recipe(const std::string& recipe) {
+  if (std::filesystem::exists(recipe)) return recipe;
+  const std::filesystem::path named = recipes_folder() / (recipe + ".toml");
+  if (std::filesystem::exists(named)) return named;
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(recipes_folder(), ignored))
+    names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  fail(ErrorCode::InvalidArgument, "no recipe '", recipe, "'; expected a file or one of ",
+       join(views, ", "),
+       views.empty() ? "" : "; did you mean '" + std::string(nearest_word(recipe, views)) + "'?");
+}
+
+void run(const Options& options) {
+  study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
+  for (const std::string& override : options.overrides) study::override_rows(recipe, override);
+  const StudyFiles files(options.flags);
+  const std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
+  const std::vector<study::Json> records = run_study(files, options.flags, recipe.name, rows);
+  if (records.empty()) return;  // another rank has them
+  if (options.flags.out.empty())
+    for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
+  else
+    std::printf("%s", study::ladder_table(records, study::TableStyle::Plain).c_str());
+}
+
+}  // namespace
+
+void add_study_command(CLI::App& verb) {
+  auto options = std::make_shared<Options>();
+  verb.add_option("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
+      ->required();
+  verb.add_option("--model", options->flags.model, "checkpoint (default: the bundled one)");
+  verb.add_option("--data", options->flags.data, "boards with answers")->required();
+  add_study_flags(verb, options->flags);
+  verb.add_option("--out", options->flags.out,
+                  "append records to this file and skip those it has; default: print them");
+  verb.add_option("--set", options->overrides, "KEY=VALUE in every row of the recipe");
+  show_example(verb,
+               "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
+               "--out granularity.jsonl");
+  verb.callback([options] { run(*options); });
+}
+
+}  // namespace driftless::cli

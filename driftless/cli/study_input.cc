@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/study_input.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "driftless/base/error.h"
+#include "driftless/base/sha256.h"
+#include "driftless/cli/progress.h"
+#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/reason/calibrate.h"
+#include "driftless/study/results_file.h"
+
+namespace driftless::cli {
+namespace {
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+/// The checkpoint with other numbers of cycles and steps.
+store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::ModelConfig& config) {
+  return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
+}
+
+std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint, engine::Dtype dtype,
+                                        const study::CalibrationRequest& request) {
+  store::Checkpoint model = varied(checkpoint, request.config);
+  model.config.halt_max_steps = request.steps;
+  std::vector<quant::QuantPlan> plans = request.plans;
+  reason::calibrate(
+      [&](const quant::QuantPlan* transforms) {
+        return engine::make_cpu_reasoner(model, {.slots = 1, .dtype = dtype, .plan = transforms});
+      },
+      request.boards, plans);
+  return plans;
+}
+
+}  // namespace
+
+void add_study_flags(CLI::App& verb, StudyFlags& flags) {
+  verb.add_option("--limit", flags.limit, "take only the first N boards")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--calibration-data", flags.calibration_data,
+                  "boards for static scales and smoothing (default: those of --data)");
+  verb.add_option("--threads", flags.threads, "threads")->capture_default_str();
+  verb.add_option("--dtype", flags.dtype, "what float means here: f32 or bf16 products")
+      ->capture_default_str();
+  verb.add_option("--batch", flags.batch, "boards at a time; bounds the memory")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb.add_option("--seed", flags.seed, "of random states, noise and perturbations")
+      ->capture_default_str();
+}
+
+StudyFiles::StudyFiles(const StudyFlags& flags)
+    : flags_(flags), checkpoint_(store::load_checkpoint(flags.model)) {
+  engine::parse_dtype(flags.dtype);
+  const task::Task& task = task_of(checkpoint_);
+  examples_ = task::read_examples(task, flags.data);
+  require_fits(checkpoint_, examples_, flags.data);
+  const std::string calibration =
+      flags.calibration_data.empty() ? flags.data : flags.calibration_data;
+  calibration_ = calibration == flags.data ? examples_ : task::read_examples(task, calibration);
+  require_fits(checkpoint_, calibration_, calibration);
+  if (flags.limit > 0 && flags.limit < std::ssize(examples_))
+    examples_.resize(static_cast<size_t>(flags.limit));
+  origin_ = {.version = DRIFTLESS_VERSION,
+             .model_file = name_of(flags.model),
+             .model_sha256 = sha256_of_file(flags.model),
+             .data_file = name_of(flags.data),
+             .data_sha256 = sha256_of_file(flags.data),
+             .calibration_file = name_of(calibration),
+             .calibration_sha256 = sha256_of_file(calibration),
+             .backend = "cpu " + flags.dtype};
+}
+
+study::StudyInput StudyFiles::input(std::string name) const {
+  return {.name = std::move(name),
+          .config = checkpoint_.config,
+          .task = task_of(checkpoint_),
+          .examples = examples_,
+          .calibration = calibration_,
+          .origin = origin_,
+          .seed = flags_.seed,
+          .batch = flags_.batch};
+}
+
+study::Backend StudyFiles::backend() const {
+  return {.make =
+              [this](const study::ReasonerRequest& request) {
+                return engine::make_cpu_reasoner(
+                    varied(checkpoint_, request.config),
+                    {.slots = request.slots, .threads = flags_.threads, .plan = &request.plan});
+              },
+          .calibrate =
+              [this](const study::CalibrationRequest& request) {
+                return calibrate(checkpoint_, engine::parse_dtype(flags_.dtype), request);
+              }};
+}
+
+std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
+                                   const std::string& name, std::span<const study::Row> rows) {
+  const auto communicator = study::make_communicator();
+  const study::StudyInput input = files.input(name);
+  std::vector<study::Json> records;
+  std::unique_ptr<study::ResultsFile> results;
+  if (!flags.out.empty() && communicator->rank() == 0)
+    results = std::make_unique<study::ResultsFile>(flags.out, input.origin);
+  Progress progress(std::ssize(input.examples));
+  study::run_rows(
+      rows, input, files.backend(), *communicator,
+      {.is_done =
+           [&](const study::Json& key) {
+             const study::Json* const found = results ? results->find(key) : nullptr;
+             if (found != nullptr) records.push_back(*found);
+             return found != nullptr;
+           },
+       .add =
+           [&](const study::Json& record) {
+             if (results) results->append(record);
+             records.push_back(record);
+           },
+       .progress = [&](int64_t boards, const std::string& what) { progress.show(boards, what); }});
+  return records;
+}
+
+}  // namespace driftless::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What study, ladder and recommend share: a model, boards, and the CPU backend to run them on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "driftless/cli/model_input.h"
+#include "driftless/study/backend.h"
+#include "driftless/study/runner.h"
+
+namespace driftless::cli {
+
+struct StudyFlags {
+  std::string model = default_model().string();
+  std::string data;
+  std::string calibration_data;  // empty: the data itself
+  int64_t limit = 0;             // 0: all
+  int64_t threads = default_threads();
+  std::string dtype = "f32";
+  int64_t batch = 32;
+  uint64_t seed = 0;
+  std::string out;
+};
+
+/// All flags but the model's.
+void add_study_flags(CLI::App& verb, StudyFlags& flags);
+
+/// The files that the flags name, read and checked. Lives as long as the study.
+class StudyFiles {
+ public:
+  explicit StudyFiles(const StudyFlags& flags);
+
+  [[nodiscard]] const store::Checkpoint& checkpoint() const { return checkpoint_; }
+  [[nodiscard]] study::StudyInput input(std::string name) const;
+  [[nodiscard]] study::Backend backend() const;
+
+ private:
+  StudyFlags flags_;
+  store::Checkpoint checkpoint_;
+  std::vector<task::Example> examples_;
+  std::vector<task::Example> calibration_;
+  study::Origin origin_;
+};
+
+/// Runs rows, with a results file where the flags name one, and returns all records of these rows,
+/// finished earlier or now; none on ranks other than 0. Progress goes to stderr.
+std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
+                                   const std::string& name, std::span<const study::Row> rows);
+
+}  // namespace driftless::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/study/lockstep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "driftless/base/error.h"
+#include "driftless/study/layer_errors.h"
+
+namespace driftless::study {
+namespace {
+
+double timed_step(reason::Reasoner& reasoner, std::span<const int64_t> slots) {
+  const auto start = std::chrono::steady_clock::now();
+  reasoner.step(slots);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Snapshot snapshot(const reason::Reasoner& reasoner, int64_t slot) {
+  return {.states = reasoner.states(slot), .readout = reasoner.read(slot)};
+}
+
+void require_finite(const reason::Readout& readout, int64_t board, int64_t step) {
+  DRIFTLESS_REQUIRE(std::all_of(readout.logits.begin(), readout.logits.end(),
+                                [](float logit) { return std::isfinite(logit); }) &&
+                        std::isfinite(readout.halt_logit),
+                    ErrorCode::Numeric, "board ", board, ", step ", step + 1,
+                    ": a logit is not finite; the weights may be damaged");
+}
+
+}  // namespace
+
+std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed,
+                                     int64_t first) {
+  std::vector<reason::Board> boards;
+  boards.reserve(examples.size());
+  for (const task::Example& example : examples)
+    boards.push_back({.tokens = example.input,
+                      .seed = seed + static_cast<uint64_t>(first) + boards.size(),
+                      .number = first + std::ssize(boards)});
+  return boards;
+}
+
+Lockstep::Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,
+                   std::span<const Subject> subjects)
+    : options_(options) {
+  DRIFTLESS_REQUIRE(options.steps >= 1 && options.batch >= 1, ErrorCode::InvalidArgument,
+                    "study: steps and batch; got ", options.steps, " and ", options.batch,
+                    ", expected at least 1");
+  const bool has_dynamics = std::any_of(subjects.begin(), subjects.end(),
+                                        [](const Subject& subject) { return subject.dynamics; });
+  const auto slots_for = [&](bool dynamics) {
+    return dynamics ? 2 * options.batch : options.batch;
+  };
+  reference_ = backend.make({.config = options_.config, .slots = slots_for(has_dynamics)});
+  for (const Subject& subject : subjects) {
+    const Coherence coherence = subject.coherence ? Coherence::Measure : Coherence::Ignore;
+    Runner runner{.subject = subject,
+                  .own = nullptr,
+                  .reasoner = reference_.get(),
+                  .trajectory = {reference_->config(), task, options.batch, coherence},
+                  .dynamics = nullptr};
+    if (!subject.plan.layers.empty()) {
+      runner.own = backend.make(
+          {.config = options_.config, .plan = subject.plan, .slots = slots_for(subject.dynamics)});
+      runner.reasoner = runner.own.get();
+    }
+    if (subject.dynamics)
+      runner.dynamics =
+          std::make_unique<DynamicsProbe>(*reference_, *runner.reasoner, options_.seed);
+    runners_.push_back(std::move(runner));
+  }
+}
+
+void Lockstep::start(std::span<const reason::Board> boards, int64_t first_board) {
+  slots_.resize(boards.size());
+  std::iota(slots_.begin(), slots_.end(), 0);
+  for (const int64_t slot : slots_) {
+    const reason::Board& board = boards[static_cast<size_t>(slot)];
+    reference_->reset(slot, board);
+    for (Runner& runner : runners_) {
+      if (runner.own) runner.own->reset(slot, board);
+      runner.trajectory.start(slot, reference_->states(slot), runner.reasoner->states(slot));
+    }
+  }
+  for (Runner& runner : runners_)
+    if (runner.dynamics) runner.dynamics->start(boards, first_board);
+}
+
+void Lockstep::step_runner(Runner& runner, int64_t first_board, BatchResult& result) {
+  if (runner.own == nullptr) return;
+  // Boards below layer_boards, counted over the whole study, are shown to the layer probe.
+  const int64_t shown =
+      std::clamp<int64_t>(runner.subject.layer_boards - first_board, 0, std::ssize(slots_));
+  const std::span<const int64_t> slots(slots_);
+  if (shown > 0) {
+    LayerErrors errors(result.tally);
+    runner.own->step(slots.first(static_cast<size_t>(shown)), &errors);
+  }
+  if (shown < std::ssize(slots_))
+    result.wall_s += timed_step(*runner.own, slots.subspan(static_cast<size_t>(shown)));
+}
+
+void Lockstep::observe(Runner& runner, int64_t step, std::span<const task::Example> examples,
+                       int64_t first_board, Tally& tally) {
+  const auto position = step + 1 == options_.steps ? TrajectoryProbe::Position::Last
+                                                   : TrajectoryProbe::Position::Middle;
+  for (const int64_t slot : slots_) {
+    const Snapshot other = snapshot(*runner.reasoner, slot);
+    require_finite(other.readout, first_board + slot, step);
+    runner.trajectory.observe(slot, step, position, examples[static_cast<size_t>(slot)],
+                              snapshot(*reference_, slot), other, tally);
+  }
+}
+
+std::vector<BatchResult> Lockstep::run(std::span<const task::Example> examples,
+                                       int64_t first_board) {
+  DRIFTLESS_ASSERT(std::ssize(examples) <= options_.batch);
+  const std::vector<reason::Board> boards = boards_of(examples, options_.seed, first_board);
+  start(boards, first_board);
+  std::vector<BatchResult> results(runners_.size());
+  for (int64_t step = 0; step < options_.steps; ++step) {
+    for (Runner& runner : runners_)
+      if (runner.dynamics) runner.dynamics->before_step();
+    const double float_wall_s = timed_step(*reference_, slots_);
+    for (const int64_t slot : slots_)
+      require_finite(reference_->read(slot), first_board + slot, step);
+    for (size_t i = 0; i < runners_.size(); ++i) {
+      results[i].float_wall_s += float_wall_s;
+      step_runner(runners_[i], first_board, results[i]);
+      observe(runners_[i], step, examples, first_board, results[i].tally);
+      if (runners_[i].dynamics)
+        runners_[i].dynamics->after_step(step, options_.steps, results[i].tally);
+      if (runners_[i].own == nullptr) results[i].wall_s += float_wall_s;
+    }
+  }
+  return results;
+}
+
+}  // namespace driftless::study

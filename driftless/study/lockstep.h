@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the float model and several quantized ones side by side, one supervision step at a time over
+// one batch of boards, and lets the probes look at every step. Memory is bounded by the batch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driftless/study/backend.h"
+#include "driftless/study/dynamics.h"
+#include "driftless/study/tally.h"
+#include "driftless/study/trajectory.h"
+#include "driftless/task/table.h"
+
+namespace driftless::study {
+
+/// A quantized model and what to measure on it.
+struct Subject {
+  quant::QuantPlan plan;
+  int64_t layer_boards = 0;
+  bool coherence = false;
+  bool dynamics = false;
+};
+
+struct LockstepOptions {
+  model::ModelConfig config;
+  int64_t steps = 1;
+  int64_t batch = 1;
+  uint64_t seed = 0;  ///< of random initial states and noise (EqR) and of perturbations
+};
+
+/// What one subject did with a batch.
+struct BatchResult {
+  Tally tally;
+  double wall_s = 0;        ///< in the subject's supervision steps, without observed boards
+  double float_wall_s = 0;  ///< in the float model's
+};
+
+/// The boards as a reasoner takes them; board i of the span gets the seed `seed` + first + i. They
+/// look at the examples.
+std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed,
+                                     int64_t first);
+
+class Lockstep {
+ public:
+  Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,
+           std::span<const Subject> subjects);
+
+  /// One result for each subject. `first_board` numbers the examples, at most a batch, within the
+  /// study. Throws Numeric when a logit is not finite.
+  std::vector<BatchResult> run(std::span<const task::Example> examples, int64_t first_board);
+
+ private:
+  struct Runner {
+    Subject subject;
+    std::unique_ptr<reason::Reasoner> own;  // none where the plan changes nothing
+    reason::Reasoner* reasoner;
+    TrajectoryProbe trajectory;
+    std::unique_ptr<DynamicsProbe> dynamics;
+  };
+
+  void start(std::span<const reason::Board> boards, int64_t first_board);
+  void step_runner(Runner& runner, int64_t first_board, BatchResult& result);
+  void observe(Runner& runner, int64_t step, std::span<const task::Example> examples,
+               int64_t first_board, Tally& tally);
+
+  LockstepOptions options_;
+  std::unique_ptr<reason::Reasoner> reference_;
+  std::vector<Runner> runners_;
+  std::vector<int64_t> slots_;  // of the current batch
+};
+
+}  // namespace driftless::study

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trajectory metrics, each defined in docs/metrics.md. Distances are Euclidean over all values
+// of a board's state and are summed in double.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace driftless::study {
+
+struct Metric {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+/// Per supervision step, a value for each board. Records hold means with 95 % intervals.
+inline constexpr std::array<Metric, 15> kStepMetrics = {{
+    {"latent_divergence", "distance of z_L from the float model's"},
+    {"answer_divergence", "distance of z_H from the float model's"},
+    {"logit_divergence", "distance of the answer logits from the float model's"},
+    {"state_norm", "norm of the float model's z_L"},
+    {"exact", "boards with every cell right"},
+    {"float_exact", "the same for the float model"},
+    {"cells", "share of a board's cells that are right"},
+    {"float_cells", "the same for the float model"},
+    {"lost", "boards that the float model has right and this one wrong"},
+    {"gained", "boards that the float model has wrong and this one right"},
+    {"residual", "distance between the states after this step and the one before"},
+    {"float_residual", "the same for the float model"},
+    {"fidelity", "cosine of the states with the float model's"},
+    {"step_cosine", "cosine of the displacement of z_L with that of the step before"},
+    {"halt_flip", "boards whose halting decision differs from the float model's"},
+}};
+
+double norm(std::span<const float> a);
+/// Requires equal lengths, as do the following.
+double distance(std::span<const float> a, std::span<const float> b);
+double dot(std::span<const float> a, std::span<const float> b);
+
+/// a.b / (|a| |b|); 1 where both are zero, 0 where one is.
+double cosine(double dot_ab, double norm_a, double norm_b);
+
+/// What becomes of a displacement as the recursion goes on.
+enum class Verdict : uint8_t { Contracts, Saturates, Drifts };
+
+struct VerdictName {
+  Verdict verdict;
+  std::string_view name;
+};
+inline constexpr std::array<VerdictName, 3> kVerdictNames = {{{Verdict::Contracts, "contracts"},
+                                                              {Verdict::Saturates, "saturates"},
+                                                              {Verdict::Drifts, "drifts"}}};
+std::string_view to_string(Verdict verdict);
+
+/// The rule's numbers; docs/metrics.md says why.
+inline constexpr double kContractsBelow = 0.9;    ///< last over first divergence
+inline constexpr double kDriftsAbove = 1.05;      ///< last over first divergence
+inline constexpr double kNegligibleLevel = 0.15;  ///< share of the distance of unrelated states
+
+/// The verdict on a curve of mean divergences, one per step. `unrelated` is the distance of two
+/// states that have nothing to do with each other: sqrt(2) times the float model's norm. A last
+/// divergence at or below kNegligibleLevel of it contracts. Throws InvalidArgument without steps.
+Verdict judge(std::span<const double> divergence, double unrelated);
+
+}  // namespace driftless::study

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of one row as JSON: what was run, on what, and what came out, with n and intervals.
+// docs/metrics.md describes the numbers; require_record is the schema.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "driftless/study/row.h"
+#include "driftless/study/tally.h"
+
+namespace driftless::study {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int64_t kRecordSchema = 1;
+
+/// Whose results these are. A results file holds those of one version and one checkpoint.
+struct Origin {
+  std::string version;
+  std::string model_file;  ///< name without folders
+  std::string model_sha256;
+  std::string data_file;
+  std::string data_sha256;
+  std::string calibration_file;
+  std::string calibration_sha256;
+  std::string backend;  ///< what ran it: "cpu", "cuda"
+};
+
+struct RowResult {
+  std::string study;
+  int64_t index = 0;  ///< of the row in its study
+  Row row;            ///< resolved
+  int64_t boards = 0;
+  int64_t batch = 0;
+  uint64_t seed = 0;
+  quant::QuantPlan plan{};
+  model::ModelConfig config{};
+  Tally tally{};
+  double wall_s = 0;
+  double float_wall_s = 0;
+};
+
+/// What makes two rows the same measurement; a finished one is not computed again.
+Json record_key(const Origin& origin, const RowResult& result);
+
+/// Everything but "timing" is the same however many processes or threads made it.
+Json make_record(const Origin& origin, const RowResult& result);
+
+/// Checks a record: every key there, none unknown, of the right type, series as long as the row has
+/// steps, shares within their intervals. Throws BadFile with `where` and the key.
+void require_record(const Json& record, std::string_view where);
+
+}  // namespace driftless::study

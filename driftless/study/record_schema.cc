@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schema of records, as tables.
+#include <algorithm>
+#include <array>
+
+#include "driftless/base/error.h"
+#include "driftless/base/quote.h"
+#include "driftless/base/text.h"
+#include "driftless/study/metrics.h"
+#include "driftless/study/record.h"
+
+namespace driftless::study {
+namespace {
+
+enum class Kind { Text, Integer, Number, Bool, Object, Array };
+enum class Null { Refused, Allowed };
+
+struct Field {
+  std::string_view name;
+  Kind kind;
+  Null null = Null::Refused;
+};
+
+constexpr std::array<Field, 26> kRecordFields = {{
+    {"schema", Kind::Integer},
+    {"study", Kind::Text},
+    {"row", Kind::Integer},
+    {"scheme", Kind::Text},
+    {"version", Kind::Text},
+    {"checkpoint", Kind::Object},
+    {"data", Kind::Object},
+    {"config", Kind::Object},
+    {"n", Kind::Integer},
+    {"execution", Kind::Text},
+    {"bits", Kind::Object},
+    {"multiply_adds", Kind::Integer},
+    {"exact", Kind::Object},
+    {"float_exact", Kind::Object},
+    {"cells", Kind::Object},
+    {"float_cells", Kind::Object},
+    {"paired", Kind::Object},
+    {"verdict", Kind::Object, Null::Allowed},
+    {"fidelity", Kind::Object, Null::Allowed},
+    {"halt_step_differs", Kind::Object, Null::Allowed},
+    {"steps", Kind::Object},
+    {"coherence", Kind::Object, Null::Allowed},
+    {"layers", Kind::Array, Null::Allowed},
+    {"dynamics", Kind::Object, Null::Allowed},
+    {"rollouts", Kind::Object, Null::Allowed},
+    {"timing", Kind::Object},
+}};
+
+constexpr std::array<Field, 18> kConfigFields = {{
+    {"weights", Kind::Text},
+    {"acts", Kind::Text},
+    {"coverage", Kind::Text},
+    {"bias", Kind::Text},
+    {"scales", Kind::Text},
+    {"smooth", Kind::Number, Null::Allowed},
+    {"hadamard", Kind::Bool},
+    {"h_cycles", Kind::Integer},
+    {"l_cycles", Kind::Integer},
+    {"steps", Kind::Integer},
+    {"calibration", Kind::Object, Null::Allowed},
+    {"rollouts", Kind::Object, Null::Allowed},
+    {"layer_boards", Kind::Integer},
+    {"coherence", Kind::Bool},
+    {"dynamics", Kind::Bool},
+    {"seed", Kind::Integer},
+    {"batch", Kind::Integer},
+    {"backend", Kind::Text},
+}};
+
+constexpr std::array<Field, 2> kFileFields = {{{"file", Kind::Text}, {"sha256", Kind::Text}}};
+constexpr std::array<Field, 2> kBitsFields = {{{"weights", Kind::Number}, {"acts", Kind::Number}}};
+constexpr std::array<Field, 5> kShareFields = {{{"share", Kind::Number},
+                                                {"hits", Kind::Integer},
+                                                {"n", Kind::Integer},
+                                                {"low", Kind::Number},
+                                                {"high", Kind::Number}}};
+constexpr std::array<Field, 4> kMeanFields = {
+    {{"mean", Kind::Number}, {"n", Kind::Integer}, {"low", Kind::Number}, {"high", Kind::Number}}};
+constexpr std::array<Field, 6> kPairedFields = {{{"lost", Kind::Integer},
+                                                 {"gained", Kind::Integer},
+                                                 {"difference", Kind::Number},
+                                                 {"low", Kind::Number},
+                                                 {"high", Kind::Number},
+                                                 {"p_value", Kind::Number}}};
+constexpr std::array<Field, 3> kVerdictFields = {
+    {{"latent", Kind::Text}, {"growth", Kind::Number}, {"level", Kind::Number}}};
+constexpr std::array<Field, 3> kSeriesFields = {
+    {{"mean", Kind::Array}, {"low", Kind::Array}, {"high", Kind::Array}}};
+constexpr std::array<Field, 3> kTimingFields = {{{"wall_s", Kind::Number},
+                                                 {"float_wall_s", Kind::Number},
+                                                 {"ratio", Kind::Number, Null::Allowed}}};
+
+/// The parts of a record that are objects with fields of their own.
+struct Part {
+  std::string_view name;
+  std::span<const Field> fields;
+};
+constexpr std::array<Part, 12> kParts = {{{"checkpoint", kFileFields},
+                                          {"data", kFileFields},
+                                          {"config", kConfigFields},
+                                          {"bits", kBitsFields},
+                                          {"exact", kShareFields},
+                                          {"float_exact", kShareFields},
+                                          {"cells", kMeanFields},
+                                          {"float_cells", kMeanFields},
+                                          {"paired", kPairedFields},
+                                          {"verdict", kVerdictFields},
+                                          {"fidelity", kMeanFields},
+                                          {"timing", kTimingFields}}};
+
+bool is_kind(const Json& value, Kind kind) {
+  switch (kind) {
+    case Kind::Text:
+      return value.is_string();
+    case Kind::Integer:
+      return value.is_number_integer();
+    case Kind::Number:
+      return value.is_number();
+    case Kind::Bool:
+      return value.is_boolean();
+    case Kind::Object:
+      return value.is_object();
+    case Kind::Array:
+      return value.is_array();
+  }
+  return false;
+}
+
+void require_fields(const Json& json, std::span<const Field> fields, const std::string& where) {
+  DRIFTLESS_REQUIRE(json.is_object(), ErrorCode::BadFile, where, ": expected an object");
+  std::vector<std::string_view> names;
+  names.reserve(fields.size());
+  for (const Field& field : fields) {
+    names.push_back(field.name);
+    const auto found = json.find(field.name);
+    DRIFTLESS_REQUIRE(found != json.end(), ErrorCode::BadFile, where, ": no key '", field.name,
+                      "'");
+    const bool is_fine =
+        (found->is_null() && field.null == Null::Allowed) || is_kind(*found, field.kind);
+    DRIFTLESS_REQUIRE(is_fine, ErrorCode::BadFile, where, ": '", field.name, "'; got ",
+                      quote(found->dump()), ", expected another type");
+  }
+  for (const auto& [name, value] : json.items())
+    DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), name) != names.end(),
+                      ErrorCode::BadFile, where, ": unknown key ", quote(name), "; did you mean '",
+                      nearest_word(name, names), "'?");
+}
+
+void require_series(const Json& series, int64_t steps, const std::string& where) {
+  require_fields(series, kSeriesFields, where);
+  for (const Field& field : kSeriesFields)
+    DRIFTLESS_REQUIRE(std::ssize(series.at(field.name)) == steps, ErrorCode::BadFile, where, ": '",
+                      field.name, "'; got ", series.at(field.name).size(), " values, expected ",
+                      steps);
+}
+
+void require_steps(const Json& record, const std::string& where) {
+  const int64_t steps = record.at("config").at("steps");
+  const Json& series = record.at("steps");
+  for (const auto& [name, values] : series.items()) {
+    const bool is_known =
+        std::any_of(kStepMetrics.begin(), kStepMetrics.end(),
+                    [&name = name](const Metric& metric) { return metric.name == name; });
+    DRIFTLESS_REQUIRE(is_known, ErrorCode::BadFile, where, ": unknown metric ", quote(name));
+    require_series(values, steps, where + ": steps." + name);
+  }
+  if (!record.at("rollouts").is_null()) return;
+  for (const Metric& metric : kStepMetrics)
+    DRIFTLESS_REQUIRE(series.contains(metric.name) || (metric.name == "step_cosine" && steps == 1),
+                      ErrorCode::BadFile, where, ": no metric '", metric.name, "'");
+}
+
+}  // namespace
+
+void require_record(const Json& record, std::string_view where) {
+  const std::string at(where);
+  require_fields(record, kRecordFields, at);
+  DRIFTLESS_REQUIRE(record.at("schema") == kRecordSchema, ErrorCode::BadFile, at, ": schema; got ",
+                    record.at("schema").dump(), ", expected ", kRecordSchema);
+  for (const Part& part : kParts)
+    if (!record.at(part.name).is_null())
+      require_fields(record.at(part.name), part.fields, at + ": " + std::string(part.name));
+  require_steps(record, at);
+  for (const std::string_view name : {"exact", "float_exact"}) {
+    const Json& share = record.at(name);
+    const double value = share.at("share");
+    DRIFTLESS_REQUIRE(
+        share.at("low") <= value && value <= share.at("high") && share.at("n") == record.at("n"),
+        ErrorCode::BadFile, at, ": '", name, "'; expected a share of n boards within its interval");
+  }
+}
+
+}  // namespace driftless::study

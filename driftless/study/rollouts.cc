@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/study/rollouts.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "driftless/base/rng.h"
+#include "driftless/reason/halting.h"
+#include "driftless/study/metrics.h"
+#include "driftless/study/seeds.h"
+#include "driftless/study/trajectory.h"
+
+namespace driftless::study {
+namespace {
+
+using Answer = std::vector<uint8_t>;
+
+struct Vote {
+  Answer answer;
+  int64_t count;
+};
+
+bool is_right(const task::Task& task, const task::Example& example, const Answer& answer) {
+  return task.check(example, answer) == task::Outcome::Exact;
+}
+
+double cell_share(const task::Example& example, const Answer& answer) {
+  return task::matching_cells(example.label, answer).value();
+}
+
+/// What the trajectories of one board say after one step.
+class StepVotes {
+ public:
+  void add(const reason::Readout& readout, double score, int64_t vocab_size) {
+    if (logit_sums_.empty()) logit_sums_.resize(readout.logits.size());
+    for (size_t i = 0; i < logit_sums_.size(); ++i) logit_sums_[i] += readout.logits[i];
+    Answer answer = answer_of(readout, vocab_size);
+    const auto same = std::find_if(votes_.begin(), votes_.end(),
+                                   [&](const Vote& vote) { return vote.answer == answer; });
+    if (same != votes_.end()) ++same->count;
+    if (score > best_score_) {
+      best_score_ = score;
+      selected_ = answer;
+    }
+    if (same == votes_.end()) votes_.push_back({std::move(answer), 1});
+  }
+
+  void count(const task::Task& task, const task::Example& example, int64_t vocab_size, int64_t step,
+             Tally& tally) const {
+    const auto add = [&](std::string_view kind, const Answer& answer) {
+      tally.add(rollout_name(kind, "exact"), step, is_right(task, example, answer) ? 1 : 0);
+      tally.add(rollout_name(kind, "cells"), step, cell_share(example, answer));
+    };
+    const std::vector<float> means(logit_sums_.begin(), logit_sums_.end());
+    add("average", answer_of({.logits = means}, vocab_size));
+    add("select", selected_);
+    add("majority",
+        std::max_element(votes_.begin(), votes_.end(), [](const Vote& a, const Vote& b) {
+          return a.count < b.count;
+        })->answer);
+    add("any", best_answer(example));
+    add("single", votes_.front().answer);
+  }
+
+  [[nodiscard]] const Answer& selected() const { return selected_; }
+
+ private:
+  /// The one with the most cells right; a right answer has all.
+  [[nodiscard]] const Answer& best_answer(const task::Example& example) const {
+    return std::max_element(votes_.begin(), votes_.end(),
+                            [&](const Vote& a, const Vote& b) {
+                              return task::matching_cells(example.label, a.answer).hits <
+                                     task::matching_cells(example.label, b.answer).hits;
+                            })
+        ->answer;
+  }
+
+  std::vector<double> logit_sums_;
+  std::vector<Vote> votes_;  // in order of first appearance
+  Answer selected_;
+  double best_score_ = -std::numeric_limits<double>::infinity();
+};
+
+/// Accuracy against the float model's, as a row without rollouts counts it.
+void count_pair(const task::Task& task, const task::Example& example, const Answer& reference,
+                const Answer& other, Tally& tally) {
+  const bool is_right_a = is_right(task, example, reference);
+  const bool is_right_b = is_right(task, example, other);
+  tally.add("float_exact", 0, is_right_a ? 1 : 0);
+  tally.add("exact", 0, is_right_b ? 1 : 0);
+  tally.add("lost", 0, is_right_a && !is_right_b ? 1 : 0);
+  tally.add("gained", 0, !is_right_a && is_right_b ? 1 : 0);
+  tally.add("float_cells", 0, cell_share(example, reference));
+  tally.add("cells", 0, cell_share(example, other));
+}
+
+void add_noise(reason::Reasoner& reasoner, int64_t slot, double noise, uint64_t seed) {
+  const reason::States states = reasoner.states(slot);
+  std::vector<float> noisy(states.l.begin(), states.l.end());
+  const std::vector<float> h(states.h.begin(), states.h.end());
+  Rng rng(seed);
+  for (float& value : noisy) value += static_cast<float>(noise * rng.gaussian());
+  reasoner.set_states(slot, {.h = h, .l = noisy});
+}
+
+}  // namespace
+
+std::string rollout_name(std::string_view answer, std::string_view metric) {
+  return "rollout." + std::string(answer) + "." + std::string(metric);
+}
+
+void run_rollouts(reason::Reasoner& reasoner, const task::Task& task, const RolloutBatch& batch,
+                  const RolloutOptions& options, Tally& tally) {
+  const size_t boards = batch.boards.size();
+  const int64_t vocab_size = reasoner.config().vocab_size;
+  std::vector<int64_t> slots(boards);
+  std::iota(slots.begin(), slots.end(), 0);
+  std::vector<std::vector<StepVotes>> votes(
+      boards, std::vector<StepVotes>(static_cast<size_t>(options.steps)));
+  std::vector<std::vector<double>> latent_sums(boards);
+  for (int64_t rollout = 0; rollout < options.rollouts; ++rollout) {
+    const auto seed_of = [&](size_t i, int64_t step) {
+      return mix_seeds({options.seed, static_cast<uint64_t>(batch.first_board) + i,
+                        static_cast<uint64_t>(rollout), static_cast<uint64_t>(step)});
+    };
+    for (size_t i = 0; i < boards; ++i) {
+      reason::Board board = batch.boards[i];
+      if (rollout > 0) board.seed = seed_of(i, 0);
+      reasoner.reset(slots[i], board);
+    }
+    for (int64_t step = 0; step < options.steps; ++step) {
+      if (options.noise > 0)
+        for (size_t i = 0; i < boards; ++i)
+          add_noise(reasoner, slots[i], options.noise, seed_of(i, step + 1));
+      reasoner.step(slots);
+      for (size_t i = 0; i < boards; ++i) {
+        const reason::Readout readout = reasoner.read(slots[i]);
+        votes[i][static_cast<size_t>(step)].add(
+            readout, reason::halt_score(reasoner.config().arch, readout), vocab_size);
+      }
+    }
+    for (size_t i = 0; i < boards; ++i) {
+      const std::span<const float> latent = reasoner.states(slots[i]).l;
+      latent_sums[i].resize(latent.size());
+      for (size_t k = 0; k < latent.size(); ++k) latent_sums[i][k] += latent[k];
+    }
+  }
+  for (size_t i = 0; i < boards; ++i) {
+    for (int64_t step = 0; step < options.steps; ++step)
+      votes[i][static_cast<size_t>(step)].count(task, batch.examples[i], vocab_size, step, tally);
+    std::vector<float> mean(latent_sums[i].size());
+    for (size_t k = 0; k < mean.size(); ++k)
+      mean[k] = static_cast<float>(latent_sums[i][k] / static_cast<double>(options.rollouts));
+    tally.add(kRolloutDivergence, 0, distance(mean, batch.float_latent[i]));
+    count_pair(task, batch.examples[i], batch.float_answers[i], votes[i].back().selected(), tally);
+  }
+}
+
+}  // namespace driftless::study

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the rows of a study. Rows of one model variation go in groups through the boards, so that
+// they share the float model's work; boards go in batches, and under several processes the batches
+// are dealt out in turn. Results do not depend on the number of processes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driftless/study/backend.h"
+#include "driftless/study/communicator.h"
+#include "driftless/study/record.h"
+#include "driftless/task/table.h"
+
+namespace driftless::study {
+
+/// Rows that run side by side. More would save little of the float model's share and lose more when
+/// a study is interrupted.
+inline constexpr int64_t kRowsTogether = 4;
+
+struct StudyInput {
+  std::string name;
+  model::ModelConfig config;  ///< of the checkpoint
+  const task::Task& task;
+  std::span<const task::Example> examples;
+  std::span<const task::Example> calibration;  ///< boards that calibration draws from
+  Origin origin;
+  uint64_t seed = 0;  ///< of EqR's random states and noise, and of perturbations
+  int64_t batch = 32;
+};
+
+/// What happens to results. On rank 0 only.
+struct Sink {
+  /// Whether a row (by record_key) is finished already.
+  std::function<bool(const Json& key)> is_done;
+  std::function<void(const Json& record)> add;
+  /// Called after every batch with the boards done by the current group, and its rows.
+  std::function<void(int64_t boards, const std::string& rows)> progress;
+};
+
+/// The plans of resolved rows, calibrated where they need it; rows that ask for the same
+/// calibration share its boards. Throws InvalidArgument when there are fewer calibration boards
+/// than a row asks for.
+std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInput& input,
+                                       const Backend& backend);
+
+/// Hands a record for each unfinished row to the sink, in the order of the rows.
+void run_rows(std::span<const Row> rows, const StudyInput& input, const Backend& backend,
+              Communicator& communicator, const Sink& sink);
+
+}  // namespace driftless::study

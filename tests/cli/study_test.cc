@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless study, ladder and recommend as a user meets them, with a tiny random model.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/rng.h"
+#include "driftless/base/text.h"
+#include "driftless/model/shapes.h"
+#include "driftless/store/checkpoint.h"
+#include "driftless/study/record.h"
+
+#include "tests/cli/program.h"
+
+namespace driftless {
+namespace {
+
+using cli_testing::driftless;
+using cli_testing::expect_failure;
+using study::Json;
+using testing::Outcome;
+using testing::TempDir;
+
+const std::filesystem::path kSource =
+    std::filesystem::path(DRIFTLESS_MODEL).parent_path().parent_path();
+
+/// A Sudoku model with random weights: fast, and as wrong in float as in any other format.
+void save_tiny_model(const std::filesystem::path& path, uint64_t seed) {
+  model::ModelConfig config;
+  config.mixer = model::Mixer::Tokens;
+  config.positions = model::Positions::None;
+  config.puzzle_emb_len = 0;
+  config.puzzle_emb_ndim = 0;
+  config.hidden_size = 32;
+  config.num_heads = 1;
+  config.num_layers = 1;
+  config.h_cycles = 2;
+  config.l_cycles = 2;
+  config.halt_max_steps = 3;
+  Rng rng(seed);
+  store::Checkpoint checkpoint{config, {}, {}};
+  for (const model::ParamSpec& spec : model::parameters(config)) {
+    store::Tensor& tensor = checkpoint.tensors[spec.name];
+    tensor.shape = spec.shape;
+    const double deviation = 1 / std::sqrt(static_cast<double>(spec.shape.back()));
+    for (int64_t i = 0; i < model::element_count(spec); ++i)
+      tensor.values.push_back(static_cast<float>(deviation * rng.gaussian()));
+  }
+  store::save_checkpoint(path, checkpoint);
+}
+
+class Study : public ::testing::Test {
+ protected:
+  Study() { save_tiny_model(model_, 1); }
+
+  /// The flags that name model and boards.
+  [[nodiscard]] std::string files() const { return " --model " + model_.string() + data(); }
+  [[nodiscard]] static std::string data() {
+    return " --data " + (kSource / "models/demo-sudoku.csv").string();
+  }
+  [[nodiscard]] std::string out(const std::string& name) const {
+    return (dir_.path() / name).string();
+  }
+
+  /// The sound records of a text, in their order and without their times.
+  static std::vector<Json> records_in(const std::string& text) {
+    std::vector<Json> records;
+    for (const std::string_view line : split(text, '\n')) {
+      if (line.empty()) continue;
+      records.push_back(Json::parse(line));
+      study::require_record(records.back(), "record");
+      records.back().erase("timing");
+    }
+    return records;
+  }
+  static std::vector<Json> records_of(const std::string& path) {
+    return records_in(testing::text_of(path));
+  }
+
+  TempDir dir_;
+  std::filesystem::path model_ = dir_.path() / "tiny.safetensors";
+};
+
+// Three groups of rows: a study that can be interrupted between them.
+const std::string kThreeGroups =
+    "study exponent-rules --limit 10 --batch 4 --threads 1 --set steps=2";
+
+TEST_F(Study, EveryRecipeRunsFromEndToEnd) {
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "recipes/study")) {
+    const std::string name = entry.path().stem().string();
+    const Outcome outcome = driftless("study " + name + files() +
+                                      " --limit 3 --batch 2 --set steps=2"
+                                      " --set calibration_boards=2");
+    ASSERT_EQ(outcome.exit_code, 0) << name << ": " << outcome.err;
+    const std::vector<Json> records = records_in(outcome.out);
+    ASSERT_FALSE(records.empty()) << name;
+    for (size_t i = 0; i < records.size(); ++i) {
+      EXPECT_EQ(records[i].at("study"), name);
+      EXPECT_EQ(records[i].at("row"), i) << name;
+      EXPECT_EQ(records[i].at("n"), 3) << name;
+    }
+  }
+}
+
+TEST_F(Study, RecordsDoNotDependOnThreads) {
+  const std::string command = "study fixed-point" + files() +
+                              " --limit 5 --batch 3 --set steps=2 --set calibration_boards=2";
+  const Outcome one = driftless(command + " --threads 1");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(records_in(one.out), records_in(driftless(command + " --threads 2").out));
+}
+
+TEST_F(Study, AKilledStudyEndsWithTheRecordsOfAnUninterruptedOne) {
+  const std::string whole = out("whole.jsonl");
+  const std::string killed = out("killed.jsonl");
+  ASSERT_EQ(driftless(kThreeGroups + files() + " --out " + whole).exit_code, 0);
+  // The shell waits for the first record, then kills.
+  testing::run_program("(" DRIFTLESS_PROGRAM " " + kThreeGroups + files() + " --out " + killed +
+                       " & until test -s " + killed + "; do :; done; kill -9 $!; wait)");
+  const size_t finished = records_of(killed).size();
+  EXPECT_GE(finished, 1u);
+  EXPECT_LT(finished, 12u) << "the study was over before it was killed";
+  const std::string half = testing::text_of(killed);
+  const Outcome resumed = driftless(kThreeGroups + files() + " --out " + killed);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(records_of(killed), records_of(whole));
+  EXPECT_TRUE(testing::text_of(killed).starts_with(half.substr(0, half.rfind('\n'))))
+      << "finished rows were computed again";
+  // Once more: nothing left to do, and the table still shows every row.
+  const std::string before = testing::text_of(killed);
+  const Outcome again = driftless(kThreeGroups + files() + " --out " + killed);
+  EXPECT_EQ(testing::text_of(killed), before);
+  EXPECT_EQ(std::count(again.out.begin(), again.out.end(), '\n'), 13) << again.out;
+}
+
+TEST_F(Study, TwoRanksMakeTheRecordsOfOneProcess) {
+  if (testing::run_program("command -v mpirun").exit_code != 0)
+    GTEST_SKIP() << "no mpirun; install openmpi-bin";
+  const std::string one = out("one.jsonl");
+  const std::string two = out("two.jsonl");
+  const std::string command =
+      "study bias-coherence --limit 7 --batch 2 --threads 1 --set steps=2"
+      " --set calibration_boards=2" +
+      files();
+  ASSERT_EQ(driftless(command + " --out " + one).exit_code, 0);
+  const Outcome outcome = testing::run_program(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n "
+      "2 " DRIFTLESS_PROGRAM " " +
+      command + " --out " + two);
+  if (outcome.err.find("built without MPI") != std::string::npos)
+    GTEST_SKIP() << "built without MPI";
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(records_of(two), records_of(one));
+  EXPECT_EQ(records_of(two).size(), 4u);
+}
+
+TEST_F(Study, RefusesWhatDoesNotFit) {
+  expect_failure(driftless("study granularty" + files()), 10, "did you mean 'granularity'");
+  expect_failure(driftless("study granularity" + files() + " --set stepps=2"), 11,
+                 "did you mean 'steps'");
+  expect_failure(driftless("study calibration-size" + files() + " --limit 2"), 10,
+                 "give a larger --calibration");
+  const std::string results = out("results.jsonl");
+  const std::string command =
+      "study decomposition --limit 1 --set steps=1 --set calibration_boards=1"
+      " --out " +
+      results;
+  ASSERT_EQ(driftless(command + files()).exit_code, 0);
+  save_tiny_model(model_, 2);
+  expect_failure(driftless(command + files()), 12, "to start afresh, name another --out");
+}
+
+TEST_F(Study, LadderPrintsTablesAndJson) {
+  const std::string command = "ladder " + model_.string() + data() +
+                              " --limit 4 --steps 2 --calibration-boards 2"
+                              " --schemes none int8/tensor/static mxint4,rule=mse int4/tensor:none";
+  const Outcome plain = driftless(command);
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_NE(plain.out.find("mxint4,rule=mse"), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out.find("4.25 / 4.25"), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out.find("n 4 boards of demo-sudoku.csv, 2 steps"), std::string::npos);
+  EXPECT_EQ(plain.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
+  const Outcome markdown = driftless(command + " --markdown");
+  EXPECT_TRUE(markdown.out.starts_with("| weights")) << markdown.out;
+  const Json records = Json::parse(driftless(command + " --json").out);
+  ASSERT_EQ(records.size(), 4u);
+  for (const Json& record : records) study::require_record(record, "ladder");
+  expect_failure(driftless("ladder " + model_.string() + data() + " --schemes int5x"), 10, "int5x");
+}
+
+TEST_F(Study, RecommendWritesAPlanThatEvalTakes) {
+  const std::string plan = out("plan.json");
+  const Outcome outcome = driftless("recommend " + model_.string() + data() +
+                                    " --limit 4 --steps 2 --probe-boards 2 --out " + plan);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("L_level.layers.0.mlp.down_proj.weight"), std::string::npos);
+  EXPECT_NE(outcome.out.find("bits per weight"), std::string::npos) << outcome.out;
+  const Outcome eval = driftless("eval " + model_.string() + data() + " --limit 2 --plan " + plan);
+  EXPECT_EQ(eval.exit_code, 0) << eval.err;
+  expect_failure(driftless("recommend " + model_.string() + data() +
+                           " --limit 2 --steps 1 --choices int4/tensor/static"),
+                 10, "static scales");
+}
+
+}  // namespace
+}  // namespace driftless

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/study/recipe.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "driftless/model/presets.h"
+
+#include "tests/testing/expect_error.h"
+
+namespace driftless::study {
+namespace {
+
+Recipe parse(const std::string& rows) {
+  return parse_recipe("[study]\nname = \"s\"\n" + rows, "recipe");
+}
+
+TEST(Recipe, ListsMakeCombinationsWithTheLastKeyFastest) {
+  const Recipe recipe = parse(
+      "[defaults]\nsteps = 3\nweights = \"int4\"\n"
+      "[[rows]]\nacts = [\"int4/token\", \"none\"]\nl_cycles = [1, 2]\n"
+      "[[rows]]\nboth = \"mxint4,rule=mse\"\nsteps = 5\ncoherence = true\nsmooth = 0.5");
+  ASSERT_EQ(recipe.rows.size(), 5u);
+  EXPECT_EQ(recipe.name, "s");
+  EXPECT_EQ(quant::to_string(recipe.rows[1].scheme.acts), "int4/token");
+  EXPECT_EQ(recipe.rows[1].l_cycles, 2);
+  EXPECT_TRUE(recipe.rows[2].scheme.acts.is_none());
+  EXPECT_EQ(recipe.rows[2].steps, 3);
+  const Row& last = recipe.rows[4];
+  EXPECT_EQ(quant::to_string(last.scheme.weights), "mxint4,rule=mse");
+  EXPECT_EQ(last.scheme.weights, last.scheme.acts);
+  EXPECT_EQ(last.steps, 5);
+  EXPECT_TRUE(last.coherence);
+  EXPECT_EQ(last.scheme.smooth, 0.5);
+}
+
+TEST(Recipe, SeedsMatterOnlyWhereThereIsACalibration) {
+  const Recipe recipe =
+      parse("[[rows]]\nboth = [\"int4/tensor/static\", \"mxint4\"]\ncalibration_seed = [1, 2, 3]");
+  EXPECT_EQ(recipe.rows.size(), 6u);
+  const model::ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
+  const std::vector<Row> rows = rows_for(recipe, config);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[2].calibration_seed, 3);
+  EXPECT_EQ(rows[3].steps, config.halt_max_steps);
+  EXPECT_EQ(rows[3].l_cycles, config.l_cycles);
+}
+
+TEST(Recipe, OverridesReachEveryRow) {
+  Recipe recipe = parse("[[rows]]\nboth = [\"int4/tensor/static\", \"mxint4\"]\nsteps = 16");
+  override_rows(recipe, "steps=2");
+  override_rows(recipe, "acts=int8/token");
+  for (const Row& row : recipe.rows) {
+    EXPECT_EQ(row.steps, 2);
+    EXPECT_EQ(quant::to_string(row.scheme.acts), "int8/token");
+  }
+  EXPECT_ERROR(override_rows(recipe, "steps"), ErrorCode::BadConfig, "key=value");
+  EXPECT_ERROR(override_rows(recipe, "step=2"), ErrorCode::BadConfig, "did you mean 'steps'");
+}
+
+TEST(Recipe, RejectsBadInput) {
+  const auto code = ErrorCode::BadConfig;
+  EXPECT_ERROR(parse_recipe("[[rows]]\nboth = \"int4\"", "r"), code, "[study]");
+  EXPECT_ERROR(parse(""), code, "no [[rows]]");
+  EXPECT_ERROR(parse("[[rows]]\nstep = 3"), code, "recipe:4: unknown key 'step'");
+  EXPECT_ERROR(parse("[[rows]]\nsteps = \"3\""), code, "whole number");
+  EXPECT_ERROR(parse("[[rows]]\nsteps = 0"), code, "expected 1 to");
+  EXPECT_ERROR(parse("[[rows]]\nweights = \"int3x\""), code, "recipe:4: weights");
+  EXPECT_ERROR(parse("[[rows]]\nnoise = -1"), code, "0 to 1000");
+  EXPECT_ERROR(parse("[[rows]]\nsteps = []"), code, "steps; expected 1 to");
+  EXPECT_ERROR(parse("[row]"), code, "did you mean 'rows'");
+  EXPECT_ERROR(parse("[[rows"), code, "recipe:3");
+  EXPECT_ERROR(load_recipe("/nowhere.toml"), ErrorCode::Io, "nowhere");
+}
+
+TEST(Recipe, EveryRecipeOfTheProjectIsSound) {
+  const model::ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
+  int64_t recipes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(DRIFTLESS_STUDY_RECIPES)) {
+    const Recipe recipe = load_recipe(entry.path());
+    EXPECT_EQ(recipe.name, entry.path().stem().string());
+    EXPECT_FALSE(rows_for(recipe, config).empty()) << recipe.name;
+    ++recipes;
+  }
+  EXPECT_GE(recipes, 16);
+}
+
+}  // namespace
+}  // namespace driftless::study
