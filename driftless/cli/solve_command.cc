@@ -28,7 +28,7 @@ struct SolveOptions {
 
 /// Solved where nobody gives a board; from the project's own generator (models/demo-sudoku.csv).
 constexpr const char* kSampleBoard =
-    "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
+    "8...7.....9...5..3.......16..57....9.3......8..614.5..1...87....2.5...4....2...9.";
 
 std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const task::Task& task,
                                       const SolveOptions& options) {

@@ -36,7 +36,7 @@ void Mean::add(double value) {
 }
 
 Interval Mean::interval() const {
-  if (n_ < 2) return {};
+  if (squares_ == 0) return wilson_interval(mean_, n_);
   const auto n = static_cast<double>(n_);
   const double half = kZ95 * std::sqrt(squares_ / (n - 1) / n);
   return {.low = std::max(0.0, mean_ - half), .high = std::min(1.0, mean_ + half)};

@@ -39,8 +39,8 @@ class Mean {
   void add(double value);
   [[nodiscard]] int64_t n() const { return n_; }
   [[nodiscard]] double value() const { return mean_; }
-  /// The 95 % interval of the normal distribution from the variance of the values, cut to 0..1; 0
-  /// to 1 below two values.
+  /// The 95 % interval of the normal distribution from the variance of the values, cut to 0..1.
+  /// Values that are all equal say nothing about their variance and get Wilson's interval.
   [[nodiscard]] Interval interval() const;
 
  private:
