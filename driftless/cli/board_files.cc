@@ -8,6 +8,7 @@
 #include "driftless/store/dataset.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::cli {
 namespace {
@@ -84,7 +85,25 @@ arc::Identifiers read_names(const model::ModelConfig& config, const Path& path) 
   return {names, path.string()};
 }
 
+/// The task with that many tokens; boards of other sizes share it.
+const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardSource& source) {
+  for (const task::Task& task : task::tasks())
+    if (task.vocab_size() == vocab_size) return task;
+  fail(ErrorCode::BadFile, source.path, ": no task has a vocabulary of ", vocab_size,
+       " tokens; name one with --task");
+}
+
 }  // namespace
+
+const task::Task& guess_task(const BoardSource& source) {
+  if (is_dataset_folder(source))
+    return task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
+  if (std::filesystem::is_directory(source.path)) return task::find_task("arc");
+  const std::string text = task::read_text(source.path);
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{') return task::find_task("arc");
+  return task::find_task(text.find('#') == std::string::npos ? "sudoku" : "maze");
+}
 
 std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& source) {
   std::vector<task::Example> examples =
@@ -97,7 +116,8 @@ std::vector<task::Example> read_boards(const task::Task& task, const BoardSource
 std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& source) {
   std::vector<arc::Puzzle> puzzles =
       is_dataset_folder(source) ? read_folder_puzzles(source) : arc::read_puzzles(source.path);
-  DRIFTLESS_REQUIRE(!puzzles.empty(), ErrorCode::BadFile, source.path, ": no ARC tasks");
+  DRIFTLESS_REQUIRE(!puzzles.empty(), ErrorCode::BadFile, source.path,
+                    ": no ARC tasks; a folder needs *.json files or test/dataset.json");
   cut(puzzles, source.limit);
   return puzzles;
 }

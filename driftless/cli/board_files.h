@@ -20,6 +20,10 @@ struct BoardSource {
   int64_t limit = 0;           ///< only the first so many boards (ARC: tasks); 0: all
 };
 
+/// The task that a file or folder looks like: JSON is ARC, a folder goes by its vocabulary, text
+/// with walls is a maze, anything else a Sudoku. Throws what reading throws.
+const task::Task& guess_task(const BoardSource& source);
+
 /// The boards as the file has them. Throws what the readers throw.
 std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& source);
 

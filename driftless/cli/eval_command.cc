@@ -204,7 +204,7 @@ void add_arc_flags(CLI::App& verb, EvalOptions& options) {
                   "data-set folder, or identifiers.json beside the model)");
   verb.add_option("--variants", options.arc.variants,
                   "ARC: ask about at most N variants of each test input (default: all)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   verb.add_option("--submission", options.submission,
                   "ARC: write the two best answers of each test input");
 }
@@ -220,9 +220,9 @@ void add_eval_command(CLI::App& verb) {
   verb.add_option("--split", options->data.split, "split of a data-set folder")
       ->capture_default_str();
   verb.add_option("--limit", options->data.limit, "take only the first N boards (ARC: tasks)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   verb.add_option("--halting", options->halting, "fixed, halt or stable")->capture_default_str();
   verb.add_option("--threads", options->threads, "threads")->capture_default_str();
   verb.add_option("--seed", options->seed,

@@ -88,7 +88,7 @@ void add_solve_command(CLI::App& verb) {
       ->excludes(board);
   verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   verb.add_option("--seed", options->seed, "of EqR's random states and noise")
       ->capture_default_str();
   verb.add_option("--identifiers", options->identifiers,
