@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "driftless/base/error.h"
+#include "driftless/task/arc/grid.h"
 #include "driftless/task/maze/path.h"
 #include "driftless/task/sudoku/board.h"
 #include "driftless/task/sudoku/solver.h"
@@ -13,8 +14,6 @@ namespace {
 
 namespace maze = task::maze;
 namespace sudoku = task::sudoku;
-
-constexpr uint8_t kSudokuBlank = 1;
 
 task::Example sudoku_example(std::string_view text) {
   const sudoku::Board question = sudoku::parse_line(text);
@@ -35,10 +34,45 @@ task::Example maze_example(std::string_view text) {
   return {.name = {}, .input = question.cells, .label = labelled->answer.cells};
 }
 
-/// Before column or row `index`: a separator between the boxes of a Sudoku.
-bool starts_box(const task::Task& task, int64_t side, int64_t index) {
-  const auto box = static_cast<int64_t>(std::sqrt(static_cast<double>(side)));
-  return task.name == "sudoku" && index > 0 && index % box == 0;
+int64_t root(int64_t square) { return std::llround(std::sqrt(static_cast<double>(square))); }
+
+std::string draw_sudoku(const std::string& text, int64_t side) {
+  const int64_t box = root(side);
+  const auto starts_box = [&](int64_t index) { return index > 0 && index % box == 0; };
+  std::string drawing;
+  for (int64_t row = 0; row < side; ++row) {
+    std::string line;
+    std::string rule;
+    for (int64_t column = 0; column < side; ++column) {
+      const bool is_last = column + 1 == side;
+      if (starts_box(column)) line += "| ";
+      if (starts_box(column)) rule += "+-";
+      line += text[static_cast<size_t>(row * side + column)];
+      line += is_last ? "\n" : " ";
+      rule += is_last ? "-\n" : "--";
+    }
+    if (starts_box(row)) drawing += rule;
+    drawing += line;
+  }
+  return drawing;
+}
+
+/// One line of text per row.
+std::string draw_rows(std::string_view text, int64_t columns) {
+  std::string drawing;
+  for (size_t first = 0; first < text.size(); first += static_cast<size_t>(columns)) {
+    drawing += text.substr(first, static_cast<size_t>(columns));
+    drawing += '\n';
+  }
+  return drawing;
+}
+
+std::string draw_grid(std::span<const uint8_t> tokens) {
+  const task::arc::Grid grid = task::arc::crop(tokens);
+  if (grid.cells.empty()) return "(no grid)\n";
+  std::string text;
+  for (const uint8_t colour : grid.cells) text += static_cast<char>('0' + colour);
+  return draw_rows(text, grid.extent.columns);
 }
 
 }  // namespace
@@ -55,34 +89,18 @@ bool is_ambiguous(const task::Task& task, const task::Example& example) {
          sudoku::solve(sudoku::board_from_tokens(example.input)).solutions > 1;
 }
 
-std::string draw(const task::Task& task, const Picture& picture, Ink ink) {
-  const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(picture.now.size())));
-  const bool is_sudoku = task.name == "sudoku";
-  const std::string text = task::to_text(task, picture.now);
-  std::string drawing;
-  for (int64_t row = 0; row < side; ++row) {
-    std::string line;
-    for (int64_t column = 0; column < side; ++column) {
-      const auto cell = static_cast<size_t>(row * side + column);
-      if (starts_box(task, side, column)) line += "| ";
-      const bool is_given = is_sudoku && picture.question[cell] != kSudokuBlank;
-      const bool is_new = picture.now[cell] != picture.before[cell];
-      const char* color = is_given ? "\x1b[1m" : is_new ? "\x1b[33m" : nullptr;
-      if (ink == Ink::Plain) color = nullptr;
-      if (color != nullptr) line += color;
-      line += text[cell];
-      if (color != nullptr) line += "\x1b[0m";
-      if (is_sudoku && column + 1 < side) line += ' ';
-    }
-    if (starts_box(task, side, row)) {
-      for (int64_t column = 0; column < side; ++column)
-        drawing += std::string(starts_box(task, side, column) ? "+-" : "") +
-                   (column + 1 < side ? "--" : "-");
-      drawing += '\n';
-    }
-    drawing += line + "\n";
-  }
-  return drawing;
+std::string draw(const task::Task& task, std::span<const uint8_t> tokens) {
+  if (task.name == "arc") return draw_grid(tokens);
+  const std::string text = task::to_text(task, tokens);
+  const int64_t side = root(std::ssize(tokens));
+  return task.name == "sudoku" ? draw_sudoku(text, side) : draw_rows(text, side);
+}
+
+task::Extent drawn_extent(const task::Task& task, int64_t cells) {
+  const int64_t side = root(cells);
+  if (task.name != "sudoku") return {.rows = side, .columns = side};
+  const int64_t rules = root(side) - 1;
+  return {.rows = side + rules, .columns = 2 * side - 1 + 2 * rules};
 }
 
 }  // namespace driftless::cli

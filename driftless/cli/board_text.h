@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards typed by a user, and boards shown to one.
+// Boards typed by a user, and boards shown to one as plain text.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "driftless/task/dihedral.h"
 #include "driftless/task/table.h"
 
 namespace driftless::cli {
@@ -17,17 +18,11 @@ task::Example example_from_text(const task::Task& task, std::string_view text);
 /// Whether a Sudoku has further solutions besides its label; false for other tasks.
 bool is_ambiguous(const task::Task& task, const task::Example& example);
 
-enum class Ink { Plain, Colored };
+/// The tokens as lines of text: a Sudoku with lines between its boxes, a maze as its file has it,
+/// the grid of an ARC canvas.
+std::string draw(const task::Task& task, std::span<const uint8_t> tokens);
 
-/// What a picture of a board compares.
-struct Picture {
-  std::span<const uint8_t> question;
-  std::span<const uint8_t> before;  ///< the answer one step earlier
-  std::span<const uint8_t> now;
-};
-
-/// The board as a square of text lines; Sudoku gets lines between its boxes. Colored: given cells
-/// are bold, cells that changed since the step before are yellow.
-std::string draw(const task::Task& task, const Picture& picture, Ink ink);
+/// The most lines and columns that draw() takes.
+task::Extent drawn_extent(const task::Task& task, int64_t cells);
 
 }  // namespace driftless::cli

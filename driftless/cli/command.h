@@ -7,11 +7,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include "driftless/base/text.h"
+
 namespace driftless::cli {
 
 /// Ends the help of a verb with an example that a user can paste.
 inline void show_example(CLI::App& verb, const std::string& command) {
   verb.footer("Example: " + command + "\n");
+}
+
+/// For counts: 1 or more.
+inline CLI::Validator positive() {
+  return {[](const std::string& text) -> std::string {
+            const auto value = parse_int(text);
+            if (value && *value >= 1) return {};
+            return "got '" + text + "', expected an integer of 1 or more";
+          },
+          "", "positive"};
 }
 
 void add_formats_command(CLI::App& verb);

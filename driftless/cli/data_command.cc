@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
-#include "driftless/store/dataset.h"
+#include "driftless/cli/data_report.h"
+#include "driftless/cli/model_input.h"
+#include "driftless/cli/progress.h"
+#include "driftless/task/arc/json.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
-#include "driftless/task/maze/path.h"
-#include "driftless/task/sudoku/canonical.h"
 #include "driftless/task/sudoku/csv.h"
 #include "driftless/task/sudoku/generator.h"
 #include "driftless/task/sudoku/solver.h"
-#include "driftless/task/table.h"
 
 namespace driftless::cli {
 namespace {
@@ -28,10 +28,9 @@ namespace maze = task::maze;
 namespace sudoku = task::sudoku;
 
 struct DataOptions {
-  std::string task = "sudoku";
-  std::string input;
+  std::string task;  // "": told by the file
+  BoardSource input;
   std::string output;
-  std::string split = "test";
   int64_t count = 0;
   uint64_t seed = 0;
   sudoku::GeneratorOptions sudoku;
@@ -39,27 +38,33 @@ struct DataOptions {
   bool unique_path = false;
 };
 
-[[noreturn]] void fail_other_task(const std::string& task, const char* verb) {
-  fail(ErrorCode::Unsupported, "data ", verb, ": task; got '", task, "', expected sudoku or maze");
+/// `count` boards, with a progress line on a terminal.
+template <class Make>
+auto make_boards(int64_t count, Make make) {
+  Progress progress(count);
+  std::vector<decltype(make())> boards;
+  for (int64_t i = 0; i < count; ++i) {
+    boards.push_back(make());
+    progress.show(i + 1, "boards");
+  }
+  return boards;
 }
 
 void generate(DataOptions& options) {
+  require_writable(options.output);
+  if (options.task.empty()) options.task = "sudoku";
   Rng rng(options.seed);
   std::string text;
   if (options.task == "sudoku") {
-    std::vector<sudoku::Puzzle> puzzles;
-    for (int64_t i = 0; i < options.count; ++i) {
-      puzzles.push_back(sudoku::generate(options.sudoku, rng));
-    }
-    text = sudoku::to_csv(puzzles);
+    text = sudoku::to_csv(
+        make_boards(options.count, [&] { return sudoku::generate(options.sudoku, rng); }));
   } else if (options.task == "maze") {
     options.maze.kind = options.unique_path ? maze::Kind::Perfect : maze::Kind::Scattered;
-    std::vector<maze::Puzzle> puzzles;
-    for (int64_t i = 0; i < options.count; ++i)
-      puzzles.push_back(maze::generate(options.maze, rng));
-    text = maze::to_csv(puzzles);
+    text =
+        maze::to_csv(make_boards(options.count, [&] { return maze::generate(options.maze, rng); }));
   } else {
-    fail_other_task(options.task, "generate");
+    fail(ErrorCode::Unsupported, "data generate: no generator for this task; got '", options.task,
+         "', expected sudoku or maze");
   }
   write_file_atomic(options.output, text);
   std::printf("%s: %lld %s boards, seed %llu\n", options.output.c_str(),
@@ -67,126 +72,115 @@ void generate(DataOptions& options) {
               static_cast<unsigned long long>(options.seed));
 }
 
-/// The boards of a file, or of a split of a data-set folder.
-std::vector<Example> read_boards(const DataOptions& options) {
-  const task::Task& task = task::find_task(options.task);
-  if (!std::filesystem::is_directory(options.input)) return read_examples(task, options.input);
-  const auto dataset = store::read_dataset(options.input, options.split);
-  const auto length = static_cast<size_t>(dataset.seq_len);
-  std::vector<Example> examples;
-  for (size_t first = 0; first < dataset.inputs.size(); first += length) {
-    const auto row = [&](const std::vector<uint8_t>& tokens) {
-      const auto at = tokens.begin() + static_cast<int64_t>(first);
-      return std::vector<uint8_t>(at, at + dataset.seq_len);
-    };
-    examples.push_back({.name = {}, .input = row(dataset.inputs), .label = row(dataset.labels)});
-  }
-  return examples;
+/// The task that the user names, else the one that the file looks like.
+const task::Task& task_of(const DataOptions& options) {
+  return options.task.empty() ? guess_task(options.input) : task::find_task(options.task);
 }
 
-void convert(const DataOptions& options) {
-  std::string text;
-  if (options.task == "sudoku") {
-    std::vector<sudoku::Puzzle> puzzles;
-    for (const Example& example : read_boards(options)) {
-      const auto question = sudoku::board_from_tokens(example.input);
-      puzzles.push_back({.source = example.name,
-                         .question = question,
-                         .answer = sudoku::board_from_tokens(example.label),
-                         .rating = sudoku::solve(question).guesses});
-    }
-    text = sudoku::to_csv(puzzles);
-  } else if (options.task == "maze") {
-    std::vector<maze::Puzzle> puzzles;
-    for (const Example& example : read_boards(options)) {
-      const auto answer = maze::board_from_tokens(example.label);
-      const auto inner = std::count(answer.cells.begin(), answer.cells.end(), maze::kPath);
-      puzzles.push_back({.question = maze::board_from_tokens(example.input),
-                         .answer = answer,
-                         .path_cells = inner + 2});
-    }
-    text = maze::to_csv(puzzles);
-  } else {
-    fail_other_task(options.task, "convert");
-  }
-  write_file_atomic(options.output, text);
-  std::printf("%s: written\n", options.output.c_str());
-}
-
-void check_sudoku(const std::vector<Example>& examples) {
-  int64_t ambiguous = 0;
-  std::set<std::string> kinds;
+std::string sudoku_csv(const std::vector<Example>& examples) {
+  std::vector<sudoku::Puzzle> puzzles;
+  puzzles.reserve(examples.size());
   for (const Example& example : examples) {
     const auto question = sudoku::board_from_tokens(example.input);
-    const auto answer = sudoku::board_from_tokens(example.label);
-    if (sudoku::solve(question).solutions != 1) {
-      ++ambiguous;
-    } else {
-      kinds.insert(to_line(sudoku::canonical_form(question, answer)));
-    }
+    puzzles.push_back({.source = example.name,
+                       .question = question,
+                       .answer = sudoku::board_from_tokens(example.label),
+                       .rating = sudoku::solve(question).guesses});
   }
-  const auto unique = static_cast<int64_t>(examples.size()) - ambiguous;
-  std::printf("several solutions: %lld\nequivalent to an earlier board: %lld\n",
-              static_cast<long long>(ambiguous),
-              static_cast<long long>(unique - static_cast<int64_t>(kinds.size())));
+  return sudoku::to_csv(puzzles);
 }
 
-void check_maze(const std::vector<Example>& examples) {
-  int64_t other_path = 0;
+std::string maze_csv(const std::vector<Example>& examples) {
+  std::vector<maze::Puzzle> puzzles;
+  puzzles.reserve(examples.size());
   for (const Example& example : examples) {
-    const auto labelled = maze::label(maze::board_from_tokens(example.input));
-    if (!labelled || labelled->answer.cells != example.label) ++other_path;
+    const auto answer = maze::board_from_tokens(example.label);
+    const auto inner = std::count(answer.cells.begin(), answer.cells.end(), maze::kPath);
+    puzzles.push_back({.question = maze::board_from_tokens(example.input),
+                       .answer = answer,
+                       .path_cells = inner + 2});
   }
-  std::printf("labels that the labelling rule does not give: %lld\n",
-              static_cast<long long>(other_path));
+  return maze::to_csv(puzzles);
+}
+
+bool is_arc(const task::Task& task) { return task.name == "arc" || task.name == "mini-arc"; }
+
+void convert(const DataOptions& options) {
+  require_writable(options.output);
+  const task::Task& task = task_of(options);
+  std::string text;
+  int64_t count = 0;
+  if (is_arc(task)) {
+    const auto puzzles = read_arc_puzzles(options.input);
+    count = std::ssize(puzzles);
+    text = task::arc::to_json(puzzles);
+  } else {
+    const auto examples = read_boards(task, options.input);
+    count = std::ssize(examples);
+    text = task.name == "sudoku" ? sudoku_csv(examples) : maze_csv(examples);
+  }
+  write_file_atomic(options.output, text);
+  std::printf("%s: %lld %s %s\n", options.output.c_str(), static_cast<long long>(count),
+              std::string(task.name).c_str(), is_arc(task) ? "tasks" : "boards");
 }
 
 void check(const DataOptions& options) {
-  const auto examples = read_boards(options);
-  std::printf("%s: %zu boards, every answer follows the rules\n", options.input.c_str(),
-              examples.size());
-  if (options.task == "sudoku") check_sudoku(examples);
-  if (options.task == "maze") check_maze(examples);
+  const task::Task& task = task_of(options);
+  const std::string text = is_arc(task) ? check_text(read_arc_puzzles(options.input))
+                                        : check_text(task, read_boards(task, options.input));
+  std::printf("%s: %s", options.input.path.c_str(), text.c_str());
 }
 
 void print_stats(const DataOptions& options) {
-  const task::Task& task = task::find_task(options.task);
-  const auto examples = read_boards(options);
-  std::vector<int64_t> counts(task.alphabet.size());
-  for (const Example& example : examples) {
-    for (const uint8_t token : example.input) ++counts.at(token);
-  }
-  std::printf("boards %zu\ncells  %zu\n", examples.size(), examples.front().input.size());
-  for (size_t token = 0; token < counts.size(); ++token) {
-    if (counts[token] == 0) continue;
-    std::printf("'%c'    %.3f a board\n", task.alphabet[token],
-                static_cast<double>(counts[token]) / static_cast<double>(examples.size()));
-  }
-}
-
-void add_task_flag(CLI::App& verb, DataOptions& options) {
-  verb.add_option("--task", options.task, "sudoku, maze, arc or mini-arc (default sudoku)");
+  const task::Task& task = task_of(options);
+  const std::string text = is_arc(task) ? stats_text(read_arc_puzzles(options.input))
+                                        : stats_text(task, read_boards(task, options.input));
+  std::printf("%-12s %s\n%s", "task", std::string(task.name).c_str(), text.c_str());
 }
 
 void add_input(CLI::App& verb, DataOptions& options) {
-  verb.add_option("IN", options.input, "file of boards or data-set folder")->required();
-  verb.add_option("--split", options.split, "split of a data-set folder (default test)");
-  add_task_flag(verb, options);
+  verb.add_option("IN", options.input.path, "file of boards or data-set folder")->required();
+  verb.add_option("--split", options.input.split, "split of a data-set folder")
+      ->capture_default_str();
+  verb.add_option("--task", options.task, "sudoku, maze or arc (default: what IN looks like)");
+}
+
+/// A flag that means something for one task only.
+struct TaskFlag {
+  const CLI::Option* option;
+  const char* task;
+};
+
+void require_task(const std::vector<TaskFlag>& flags, const std::string& task) {
+  for (const TaskFlag& flag : flags)
+    if (flag.option->count() > 0 && task != flag.task)
+      throw CLI::ValidationError(flag.option->get_name(),
+                                 std::string("is for --task ") + flag.task);
 }
 
 void add_generate(CLI::App& verb, const std::shared_ptr<DataOptions>& options) {
-  add_task_flag(verb, *options);
-  verb.add_option("--count", options->count, "boards")->required()->check(CLI::PositiveNumber);
+  verb.add_option("--task", options->task, "sudoku or maze (default sudoku)");
+  verb.add_option("--count", options->count, "boards")->required()->check(positive());
   verb.add_option("--seed", options->seed, "seed of the random choices")->required();
   verb.add_option("--output", options->output, "CSV file to write")->required();
-  verb.add_option("--min-rating", options->sudoku.min_rating, "sudoku: least number of guesses");
-  verb.add_option("--max-rating", options->sudoku.max_rating, "sudoku: most guesses");
-  verb.add_option("--side", options->maze.side, "maze: cells of a side (default 30)");
-  verb.add_option("--min-path", options->maze.min_path_cells, "maze: least cells of the path");
-  verb.add_option("--max-path", options->maze.max_path_cells, "maze: most cells of the path");
-  verb.add_flag("--unique-path", options->unique_path, "maze: a tree of corridors, one path");
+  auto& maze = options->maze;
+  const std::vector<TaskFlag> flags = {
+      {verb.add_option("--min-rating", options->sudoku.min_rating, "sudoku: least guesses"),
+       "sudoku"},
+      {verb.add_option("--max-rating", options->sudoku.max_rating, "sudoku: most guesses"),
+       "sudoku"},
+      {verb.add_option("--side", maze.side, "maze: cells of a side (default 30)"), "maze"},
+      {verb.add_option("--min-path", maze.min_path_cells,
+                       "maze: least cells of the path (default 110)"),
+       "maze"},
+      {verb.add_option("--max-path", maze.max_path_cells, "maze: most cells of the path"), "maze"},
+      {verb.add_flag("--unique-path", options->unique_path, "maze: a tree of corridors, one path"),
+       "maze"}};
   show_example(verb, "driftless data generate --count 100 --seed 1 --min-rating 3 --output b.csv");
-  verb.callback([options] { generate(*options); });
+  verb.callback([options, flags] {
+    require_task(flags, options->task.empty() ? "sudoku" : options->task);
+    generate(*options);
+  });
 }
 
 }  // namespace
@@ -194,17 +188,19 @@ void add_generate(CLI::App& verb, const std::shared_ptr<DataOptions>& options) {
 void add_data_command(CLI::App& verb) {
   auto options = std::make_shared<DataOptions>();
   verb.require_subcommand(1);
+  show_example(verb, "driftless data check boards.csv");
   add_generate(*verb.add_subcommand("generate", "boards of our own"), options);
 
-  CLI::App& converting = *verb.add_subcommand("convert", "boards of any kind to CSV");
+  CLI::App& converting =
+      *verb.add_subcommand("convert", "boards of any kind to one CSV file (ARC: one JSON file)");
   add_input(converting, *options);
-  converting.add_option("--output", options->output, "CSV file to write")->required();
+  converting.add_option("--output", options->output, "file to write")->required();
   show_example(converting, "driftless data convert sudoku-folder --split test --output boards.csv");
   converting.callback([options] { convert(*options); });
 
   CLI::App& checking = *verb.add_subcommand("check", "whether boards and answers are sound");
   add_input(checking, *options);
-  show_example(checking, "driftless data check boards.csv --task sudoku");
+  show_example(checking, "driftless data check boards.csv");
   checking.callback([options] { check(*options); });
 
   CLI::App& describing = *verb.add_subcommand("stats", "what a file of boards holds");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless eval: how many boards of a file a model solves, in float or under simulated
 // quantization.
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,12 +10,13 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/evaluation.h"
+#include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/progress.h"
 #include "driftless/cli/scheme_flags.h"
 #include "driftless/engine/cpu_reasoner.h"
-#include "driftless/reason/run.h"
 
 namespace driftless::cli {
 namespace {
@@ -24,8 +25,8 @@ using Json = nlohmann::ordered_json;
 
 struct EvalOptions {
   std::string model;
-  std::string data;
-  int64_t limit = 0;  // 0: all
+  BoardSource data;
+  ArcOptions arc;
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string halting = "fixed";
   int64_t threads = default_threads();
@@ -34,120 +35,201 @@ struct EvalOptions {
   SchemeFlags scheme;
   std::string predictions;
   std::string json;
+  std::string submission;
 };
 
-struct Evaluation {
-  PlannedScheme scheme;
-  task::Score score;
-  std::vector<reason::Answer> answers;  // by board
-  double wall_s = 0;
+/// The boards of a run; the ARC tasks behind them where the task is ARC.
+struct Boards {
+  const task::Task& task;
+  std::vector<task::Example> examples;
+  std::vector<task::arc::Puzzle> puzzles;
+
+  [[nodiscard]] bool are_arc() const { return task.name == "arc"; }
 };
 
-Evaluation evaluate(const store::Checkpoint& checkpoint, const task::Task& task,
-                    std::span<const task::Example> examples, const EvalOptions& options) {
-  Evaluation result;
-  result.scheme = planned_scheme(options.scheme, checkpoint, engine::parse_dtype(options.dtype));
+Boards read_input(const store::Checkpoint& checkpoint, const EvalOptions& options) {
+  Boards boards{.task = task_of(checkpoint), .examples = {}, .puzzles = {}};
+  if (!boards.are_arc()) {
+    boards.examples = read_boards(boards.task, options.data);
+  } else {
+    ArcBoards read = read_arc_boards(checkpoint, options.model, options.data, options.arc);
+    if (!read.strangers.empty())
+      std::fprintf(stderr,
+                   "driftless: warning: the model has no puzzle row for %zu of %zu tasks, which "
+                   "count as wrong (first: %s)\n",
+                   read.strangers.size(), read.puzzles.size(), read.strangers.front().c_str());
+    boards.examples = std::move(read.rows);
+    boards.puzzles = std::move(read.puzzles);
+  }
+  require_fits(checkpoint, boards.examples, options.data.path);
+  return boards;
+}
+
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
+                                                const quant::QuantPlan& plan,
+                                                const EvalOptions& options) {
   // Four boards per thread keep all threads busy until the last boards.
-  const auto reasoner =
-      engine::make_cpu_reasoner(checkpoint, {.slots = std::max<int64_t>(8, 4 * options.threads),
-                                             .threads = options.threads,
-                                             .dtype = engine::parse_dtype(options.dtype),
-                                             .plan = &result.scheme.plan});
-  result.answers.resize(examples.size());
-  Progress progress(std::ssize(examples));
-  const auto start = std::chrono::steady_clock::now();
-  reason::run(*reasoner, boards_of(examples, options.seed),
-              {.halting = reason::find_halting(options.halting), .max_steps = options.steps},
-              [&](int64_t board, const reason::Answer& answer) {
-                const task::Example& example = examples[static_cast<size_t>(board)];
-                result.score.add(task.check(example, answer.tokens),
-                                 task::matching_cells(example.label, answer.tokens), answer.steps);
-                result.answers[static_cast<size_t>(board)] = answer;
-                progress.show(result.score.exact.n,
-                              std::to_string(result.score.exact.hits) + " exact");
-              });
-  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  return engine::make_cpu_reasoner(checkpoint,
+                                   {.slots = std::max<int64_t>(8, 4 * options.threads),
+                                    .threads = options.threads,
+                                    .dtype = engine::parse_dtype(options.dtype),
+                                    .plan = &plan});
+}
+
+Json estimate_json(double share, const task::Interval& interval, int64_t n) {
+  return {{"share", share}, {"n", n}, {"low", interval.low}, {"high", interval.high}};
 }
 
 Json share_json(const task::Share& share) {
-  const task::Interval interval = share.interval();
-  return {{"share", share.value()},
-          {"hits", share.hits},
-          {"n", share.n},
-          {"low", interval.low},
-          {"high", interval.high}};
+  Json json = estimate_json(share.value(), share.interval(), share.n);
+  json["hits"] = share.hits;
+  return json;
 }
 
-Json summary(const Evaluation& result, const EvalOptions& options) {
+Json mean_json(const task::Mean& mean) {
+  return estimate_json(mean.value(), mean.interval(), mean.n());
+}
+
+void print_estimate(const std::string& name, double share, const task::Interval& interval,
+                    const std::string& unit) {
+  std::printf("%-10s %6.2f %%   (95 %% interval %.2f to %.2f, n %s)\n", name.c_str(), 100 * share,
+              100 * interval.low, 100 * interval.high, unit.c_str());
+}
+
+void print_mean(const char* name, const task::Mean& mean, const char* unit) {
+  print_estimate(name, mean.value(), mean.interval(), std::to_string(mean.n()) + unit);
+}
+
+void print_share(const char* name, const task::Share& share, const char* unit) {
+  print_estimate(name, share.value(), share.interval(), std::to_string(share.n) + unit);
+}
+
+/// Prints the accuracy and adds it to the record.
+void report_boards(const Boards& boards, const task::Score& score, Json& record) {
+  record["exact"] = share_json(score.exact);
+  record["accepted"] = share_json(score.accepted);
+  record["cells"] = mean_json(score.cells);
+  print_share("exact", score.exact, " boards");
+  if (boards.task.name == "maze")
+    print_share("accepted", score.accepted, " boards; exact or another shortest path");
+  else if (score.accepted.hits != score.exact.hits)
+    print_share("accepted", score.accepted, " boards; exact or another solution");
+  print_mean("cells", score.cells, " boards");
+}
+
+/// The same for ARC; also writes the submission.
+void report_arc(const Boards& boards, const Evaluation& result, const EvalOptions& options,
+                Json& record) {
+  const task::arc::Ballot ballot = count_votes(boards.examples, result.answers);
+  const ArcScore score = score_arc(boards.puzzles, boards.examples, result.answers, ballot);
+  record["boards"] = boards.examples.size();
+  for (const task::arc::PassRate& rate : score.pass) {
+    Json entry = {{"k", rate.k}};
+    entry.update(estimate_json(rate.puzzle_mean, rate.interval(), rate.puzzles.n));
+    entry["inputs"] = share_json(rate.inputs);
+    entry["whole_tasks"] = share_json(rate.puzzles);
+    record["pass"].push_back(std::move(entry));
+    print_estimate("pass@" + std::to_string(rate.k), rate.puzzle_mean, rate.interval(),
+                   std::to_string(rate.puzzles.n) + " tasks");
+  }
+  record["exact"] = mean_json(score.exact);
+  record["cells"] = mean_json(score.cells);
+  print_mean("exact", score.exact, " tasks; of a task's boards");
+  print_mean("cells", score.cells, " tasks");
+  if (!options.submission.empty())
+    write_file_atomic(options.submission, ballot.submission(boards.puzzles) + "\n");
+}
+
+Json settings_json(const EvalOptions& options, const PlannedScheme& scheme) {
   return {{"model", options.model},
-          {"data", options.data},
+          {"data", options.data.path},
           {"dtype", options.dtype},
-          {"scheme", result.scheme.text},
-          {"calibration", result.scheme.calibration},
+          {"scheme", scheme.text},
+          {"calibration", scheme.calibration},
           {"halting", options.halting},
           {"max_steps", options.steps},
           {"seed", options.seed},
-          {"threads", options.threads},
-          {"exact", share_json(result.score.exact)},
-          {"accepted", share_json(result.score.accepted)},
-          {"cells", share_json(result.score.cells)},
-          {"mean_steps", result.score.mean_steps()},
-          {"wall_s", result.wall_s}};
+          {"threads", options.threads}};
 }
 
-std::string predictions_text(const task::Task& task, std::span<const task::Example> examples,
-                             const Evaluation& result) {
+void print_scheme(const PlannedScheme& scheme) {
+  std::printf("%-10s %s\n", "scheme", scheme.text.c_str());
+  if (!scheme.calibration.empty())
+    std::printf("%-10s %s\n", "calibrated", scheme.calibration.c_str());
+}
+
+void report_effort(const Evaluation& result, const EvalOptions& options, Json& record) {
+  int64_t steps = 0;
+  for (const reason::Answer& answer : result.answers) steps += answer.steps;
+  const auto n = static_cast<double>(std::max<size_t>(1, result.answers.size()));
+  record["mean_steps"] = static_cast<double>(steps) / n;
+  record["wall_s"] = result.wall_s;
+  std::printf("%-10s %6.2f     (at most %lld, halting %s)\n", "steps",
+              static_cast<double>(steps) / n, static_cast<long long>(options.steps),
+              options.halting.c_str());
+  std::printf("%-10s %6.2f s   (%.2f boards/s, %lld threads, %s)\n", "time", result.wall_s,
+              n / result.wall_s, static_cast<long long>(options.threads), options.dtype.c_str());
+}
+
+std::string predictions_text(const Boards& boards, const Evaluation& result) {
   std::string text;
-  for (size_t i = 0; i < examples.size(); ++i) {
+  for (size_t i = 0; i < boards.examples.size(); ++i) {
+    const task::Example& example = boards.examples[i];
     const reason::Answer& answer = result.answers[i];
-    const Json line = {{"question", task::to_text(task, examples[i].input)},
-                       {"prediction", task::to_text(task, answer.tokens)},
-                       {"exact", task.check(examples[i], answer.tokens) == task::Outcome::Exact},
-                       {"steps", answer.steps},
-                       {"halt_logit", answer.halt_logit}};
+    Json line = {{"question", task::to_text(boards.task, example.input)},
+                 {"prediction", task::to_text(boards.task, answer.tokens)},
+                 {"exact", boards.task.check(example, answer.tokens) == task::Outcome::Exact},
+                 {"steps", answer.steps},
+                 {"halt_logit", answer.halt_logit}};
+    if (boards.are_arc()) line["name"] = example.name;
     text += line.dump() + "\n";
   }
   return text;
 }
 
-void print_share(const char* name, const task::Share& share, const char* unit) {
-  const task::Interval interval = share.interval();
-  std::printf("%-10s %6.2f %%   (95 %% interval %.2f to %.2f, n %lld %s)\n", name,
-              100 * share.value(), 100 * interval.low, 100 * interval.high,
-              static_cast<long long>(share.n), unit);
-}
-
-void print_result(const Evaluation& result, const EvalOptions& options) {
-  const task::Score& score = result.score;
-  std::printf("%-10s %s\n", "scheme", result.scheme.text.c_str());
-  if (!result.scheme.calibration.empty())
-    std::printf("%-10s %s\n", "calibrated", result.scheme.calibration.c_str());
-  print_share("exact", score.exact, "boards");
-  if (score.accepted.hits != score.exact.hits) print_share("accepted", score.accepted, "boards");
-  print_share("cells", score.cells, "cells");
-  std::printf("%-10s %6.2f     (at most %lld, halting %s)\n", "steps", score.mean_steps(),
-              static_cast<long long>(options.steps), options.halting.c_str());
-  std::printf("%-10s %6.2f s   (%.2f boards/s, %lld threads, %s)\n", "time", result.wall_s,
-              static_cast<double>(score.exact.n) / result.wall_s,
-              static_cast<long long>(options.threads), options.dtype.c_str());
+void require_sound(const EvalOptions& options) {
+  for (const std::string& path : {options.predictions, options.json, options.submission})
+    require_writable(path);
+  reason::find_halting(options.halting);
 }
 
 void eval(EvalOptions options) {
+  require_sound(options);
   const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
-  const task::Task& task = task_of(checkpoint);
-  reason::find_halting(options.halting);
-  std::vector<task::Example> examples = task::read_examples(task, options.data);
-  if (options.limit > 0 && options.limit < std::ssize(examples))
-    examples.resize(static_cast<size_t>(options.limit));
-  require_fits(checkpoint, examples, options.data);
+  options.arc.seed = options.seed;
   if (options.steps == 0) options.steps = checkpoint.config.halt_max_steps;
-  const Evaluation result = evaluate(checkpoint, task, examples, options);
+  const Boards boards = read_input(checkpoint, options);
+  DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
+                    "--submission: for ARC models only; got a model for ", boards.task.name);
+  const InterruptGuard guard;
+  const PlannedScheme scheme =
+      planned_scheme(options.scheme, checkpoint, engine::parse_dtype(options.dtype));
+  const auto reasoner = make_reasoner(checkpoint, scheme.plan, options);
+  const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,
+                                     {.halting = reason::find_halting(options.halting),
+                                      .max_steps = options.steps,
+                                      .seed = options.seed});
   if (!options.predictions.empty())
-    write_file_atomic(options.predictions, predictions_text(task, examples, result));
-  if (!options.json.empty())
-    write_file_atomic(options.json, summary(result, options).dump(2) + "\n");
-  print_result(result, options);
+    write_file_atomic(options.predictions, predictions_text(boards, result));
+  Json record = settings_json(options, scheme);
+  print_scheme(scheme);
+  if (boards.are_arc())
+    report_arc(boards, result, options, record);
+  else
+    report_boards(boards, result.score, record);
+  report_effort(result, options, record);
+  if (!options.json.empty()) write_file_atomic(options.json, record.dump(2) + "\n");
+}
+
+void add_arc_flags(CLI::App& verb, EvalOptions& options) {
+  verb.add_option("--identifiers", options.arc.identifiers,
+                  "ARC: JSON list that names the rows of the model's puzzle table (default: of the "
+                  "data-set folder, or identifiers.json beside the model)");
+  verb.add_option("--variants", options.arc.variants,
+                  "ARC: ask about at most N variants of each test input (default: all)")
+      ->check(positive());
+  verb.add_option("--submission", options.submission,
+                  "ARC: write the two best answers of each test input");
 }
 
 }  // namespace
@@ -155,18 +237,23 @@ void eval(EvalOptions options) {
 void add_eval_command(CLI::App& verb) {
   auto options = std::make_shared<EvalOptions>();
   verb.add_option("model", options->model, "checkpoint (safetensors)")->required();
-  verb.add_option("--data", options->data, "boards with answers, in a file of the model's task")
+  verb.add_option("--data", options->data.path,
+                  "boards with answers, in a file of the model's task or a data-set folder")
       ->required();
-  verb.add_option("--limit", options->limit, "take only the first N boards")
-      ->check(CLI::PositiveNumber);
+  verb.add_option("--split", options->data.split, "split of a data-set folder")
+      ->capture_default_str();
+  verb.add_option("--limit", options->data.limit, "take only the first N boards (ARC: tasks)")
+      ->check(positive());
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   verb.add_option("--halting", options->halting, "fixed, halt or stable")->capture_default_str();
   verb.add_option("--threads", options->threads, "threads")->capture_default_str();
   verb.add_option("--dtype", options->dtype, "f32 or bf16")->capture_default_str();
-  verb.add_option("--seed", options->seed, "of EqR's random states and noise")
+  verb.add_option("--seed", options->seed,
+                  "of EqR's random states and noise, and of drawn variants")
       ->capture_default_str();
   add_scheme_flags(verb, options->scheme);
+  add_arc_flags(verb, *options);
   verb.add_option("--predictions", options->predictions, "write one JSON line per board");
   verb.add_option("--json", options->json, "write the result as JSON");
   show_example(verb,

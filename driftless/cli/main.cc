@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driftless program. Exit codes: 0 done, 2 wrong usage, 10 + ErrorCode for everything else.
+// The driftless program. Exit codes: 0 done, 2 wrong usage, 130 interrupted, 10 + ErrorCode for
+// everything else.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -9,6 +10,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/interrupt.h"
 
 namespace driftless::cli {
 namespace {
@@ -85,6 +87,9 @@ int run(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
+  } catch (const Interrupted& stop) {
+    std::fprintf(stderr, "driftless: %s\n", stop.what());
+    return kInterruptedExit;
   } catch (const Error& error) {
     std::fprintf(stderr, "driftless: %s\n", error.what());
     return exit_code(error.code());

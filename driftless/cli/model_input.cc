@@ -2,8 +2,12 @@
 #include "driftless/cli/model_input.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
+
+#include <unistd.h>
 
 #include "driftless/base/error.h"
 
@@ -19,25 +23,38 @@ const task::Task& task_of(const store::Checkpoint& checkpoint) {
   const model::ModelConfig& config = checkpoint.config;
   DRIFTLESS_REQUIRE(config.task != model::Task::Other, ErrorCode::Unsupported,
                     "the model's task is 'other', which has no files of its own");
-  DRIFTLESS_REQUIRE(config.puzzle_emb_len == 0 || config.num_puzzle_identifiers == 1,
-                    ErrorCode::Unsupported, "the model has a row for each of ",
-                    config.num_puzzle_identifiers,
-                    " puzzles and boards from a file do not say which is theirs");
   return task::find_task(model::to_string(config.task));
 }
 
 void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,
                   const std::string& where) {
-  for (const task::Example& example : examples)
-    DRIFTLESS_REQUIRE(std::ssize(example.input) == checkpoint.config.seq_len, ErrorCode::BadFile,
-                      where, ": board; got ", example.input.size(), " cells, expected ",
-                      checkpoint.config.seq_len, " as the model has");
+  const model::ModelConfig& config = checkpoint.config;
+  for (const task::Example& example : examples) {
+    DRIFTLESS_REQUIRE(std::ssize(example.input) == config.seq_len, ErrorCode::BadFile, where,
+                      ": board; got ", example.input.size(), " cells, expected ", config.seq_len,
+                      " as the model has");
+    DRIFTLESS_REQUIRE(config.puzzle_emb_len == 0 || example.puzzle < config.num_puzzle_identifiers,
+                      ErrorCode::BadFile, where, ": puzzle identifier; got ", example.puzzle,
+                      ", expected one of the model's ", config.num_puzzle_identifiers);
+  }
+}
+
+void require_writable(const std::string& path) {
+  if (path.empty()) return;
+  const auto parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  DRIFTLESS_REQUIRE(access(folder.c_str(), W_OK | X_OK) == 0, ErrorCode::Io, path,
+                    ": cannot write there; folder ", folder, ": ", std::strerror(errno));
+  DRIFTLESS_REQUIRE(!std::filesystem::is_directory(path), ErrorCode::Io, path,
+                    ": cannot write there; got a folder, expected the name of a file");
 }
 
 std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed) {
   std::vector<reason::Board> boards;
+  boards.reserve(examples.size());
   for (const task::Example& example : examples)
-    boards.push_back({.tokens = example.input, .seed = seed + boards.size()});
+    boards.push_back(
+        {.tokens = example.input, .puzzle = example.puzzle, .seed = seed + boards.size()});
   return boards;
 }
 

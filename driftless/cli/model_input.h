@@ -17,13 +17,16 @@ namespace driftless::cli {
 /// The bundled model; DRIFTLESS_MODELS names another folder to look for it.
 std::filesystem::path default_model();
 
-/// The task that the model was trained for. Throws Unsupported when it is none of ours, or when
-/// each puzzle has a row of its own in the puzzle table: boards from a file do not say which.
+/// The task that the model was trained for. Throws Unsupported when it is none of ours.
 const task::Task& task_of(const store::Checkpoint& checkpoint);
 
-/// Throws BadFile when the boards have another number of cells than the model.
+/// Throws BadFile when the boards have another number of cells than the model or name a row that
+/// its puzzle table does not have.
 void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,
                   const std::string& where);
+
+/// Throws Io, before hours of work, when a file could not be written there; "" is no file.
+void require_writable(const std::string& path);
 
 /// The boards as a reasoner takes them; board i gets the seed `seed` + i. They look at `examples`.
 std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed);

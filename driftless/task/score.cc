@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/task/score.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "driftless/base/error.h"
@@ -16,16 +17,29 @@ double Share::value() const {
   return n == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(n);
 }
 
-Interval Share::interval() const {
+Interval wilson_interval(double share, int64_t n) {
   if (n == 0) return {};
   const auto count = static_cast<double>(n);
-  const double p = value();
   const double z2 = kZ95 * kZ95;
-  const double center = (p + z2 / (2 * count)) / (1 + z2 / count);
+  const double center = (share + z2 / (2 * count)) / (1 + z2 / count);
   const double half =
-      kZ95 / (1 + z2 / count) * std::sqrt(p * (1 - p) / count + z2 / (4 * count * count));
+      kZ95 / (1 + z2 / count) * std::sqrt(share * (1 - share) / count + z2 / (4 * count * count));
   // At the ends the formula gives 0 and 1 up to rounding.
-  return {.low = hits == 0 ? 0 : center - half, .high = hits == n ? 1 : center + half};
+  return {.low = share == 0 ? 0 : center - half, .high = share == 1 ? 1 : center + half};
+}
+
+void Mean::add(double value) {
+  ++n_;
+  const double step = value - mean_;
+  mean_ += step / static_cast<double>(n_);
+  squares_ += step * (value - mean_);
+}
+
+Interval Mean::interval() const {
+  if (squares_ == 0) return wilson_interval(mean_, n_);
+  const auto n = static_cast<double>(n_);
+  const double half = kZ95 * std::sqrt(squares_ / (n - 1) / n);
+  return {.low = std::max(0.0, mean_ - half), .high = std::min(1.0, mean_ + half)};
 }
 
 Share matching_cells(std::span<const uint8_t> label, std::span<const uint8_t> prediction) {
@@ -43,7 +57,7 @@ void Score::add(Outcome outcome, Share board_cells, int64_t steps) {
   if (board_cells.n == 0) return;
   exact.add(outcome == Outcome::Exact ? 1 : 0, 1);
   accepted.add(outcome != Outcome::Wrong ? 1 : 0, 1);
-  cells.add(board_cells.hits, board_cells.n);
+  cells.add(board_cells.value());
   steps_sum += steps;
 }
 

@@ -15,9 +15,10 @@ namespace driftless::task {
 
 /// One board as a model sees it: equally many tokens in and out; 0 in the label does not count.
 struct Example {
-  std::string name;  ///< of the source or ARC task; may be empty
+  std::string name;  ///< of the source, ARC task or variant; may be empty
   std::vector<uint8_t> input;
   std::vector<uint8_t> label;
+  int64_t puzzle = 0;  ///< row of the model's puzzle table
 };
 
 struct Task {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/task/text_file.h"
 
+#include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/base/text.h"
 
@@ -8,6 +9,10 @@ namespace driftless::task {
 
 std::string read_text(const std::filesystem::path& path) {
   const auto bytes = read_file(path);
+  const bool is_gzip =
+      bytes.size() > 1 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
+  DRIFTLESS_REQUIRE(!is_gzip, ErrorCode::BadFile, path.string(),
+                    ": compressed with gzip, expected text; unpack it with gunzip first");
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

@@ -9,7 +9,7 @@
 
 namespace driftless::task {
 
-/// Reads a file as text. Throws Io when it cannot be read.
+/// Reads a file as text. Throws Io when it cannot be read, BadFile when it is compressed.
 std::string read_text(const std::filesystem::path& path);
 
 /// The lines of a text without their ends ("\n" or "\r\n"); empty lines at the end are dropped.

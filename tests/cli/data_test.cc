@@ -47,7 +47,40 @@ TEST_F(Data, ConvertsLinesToCsv) {
   ASSERT_EQ(driftless("data convert " + file("lines") + " --output " + file("csv")).exit_code, 0);
   EXPECT_NE(text_of(file("csv")).find(board), std::string::npos);
   const auto stats = driftless("data stats " + file("csv"));
-  EXPECT_NE(stats.out.find("'.'    51.000 a board"), std::string::npos) << stats.out;
+  EXPECT_NE(stats.out.find("clues        mean 30.00, 30 to 30"), std::string::npos) << stats.out;
+  EXPECT_NE(stats.out.find("rating       mean 0.00, 0 to 0"), std::string::npos) << stats.out;
+}
+
+TEST_F(Data, TellsTheTaskFromTheFile) {
+  ASSERT_EQ(driftless("data generate --task maze --count 2 --seed 1 --side 9 --min-path 9 "
+                      "--max-path 9 --output " +
+                      file("mazes"))
+                .exit_code,
+            0);
+  const auto maze = driftless("data stats " + file("mazes"));
+  EXPECT_NE(maze.out.find("path cells   mean 9.00, 9 to 9"), std::string::npos) << maze.out;
+  EXPECT_EQ(driftless("data convert " + file("mazes") + " --output " + file("again")).exit_code, 0);
+  EXPECT_EQ(text_of(file("mazes")), text_of(file("again")));
+}
+
+TEST_F(Data, DescribesArcTasks) {
+  std::filesystem::create_directory(file("tasks"));
+  const std::string task =
+      R"({"train":[{"input":[[1,2]],"output":[[3]]}],"test":[{"input":[[4]]}]})";
+  write_file_atomic(dir_.path() / "tasks/b.json", task);
+  write_file_atomic(dir_.path() / "tasks/a.json", task);
+  const auto converted = driftless("data convert " + file("tasks") + " --output " + file("all"));
+  EXPECT_EQ(converted.out, file("all") + ": 2 arc tasks\n") << converted.err;
+  const auto checked = driftless("data check " + file("all"));
+  EXPECT_EQ(checked.out, file("all") +
+                             ": 2 tasks, every grid is sound\n"
+                             "without demonstrations or test inputs: 0\n"
+                             "test inputs without output: 2\n"
+                             "equal to an earlier task: 1\n");
+  const auto stats = driftless("data stats " + file("all"));
+  EXPECT_NE(stats.out.find("train pairs  2\n"), std::string::npos) << stats.out;
+  EXPECT_NE(stats.out.find("grid cells   mean 1.33, 1 to 2\n"), std::string::npos) << stats.out;
+  expect_failure(driftless("data check " + dir_.path().string()), 12, "no ARC tasks");
 }
 
 TEST_F(Data, BadInput) {
@@ -64,6 +97,15 @@ TEST_F(Data, BadInput) {
       driftless("data generate --count 1 --seed 1 --min-rating 5 --max-rating 2 --output " +
                 file("y")),
       10, "rating");
+  const std::string generate = "data generate --count 1 --seed 1 --output " + file("y");
+  expect_failure(driftless(generate + " --side 9"), 2, "--side: is for --task maze");
+  expect_failure(driftless(generate + " --task maze --max-rating 9"), 2, "is for --task sudoku");
+  expect_failure(driftless(generate + " --task maze --side 5"), 10, "ask for shorter paths");
+  expect_failure(driftless("data generate --count 0 --seed 1 --output " + file("y")), 2,
+                 "expected an integer of 1 or more");
+  expect_failure(driftless("data generate --count 9 --seed 1 --output /nowhere/y"), 14, "/nowhere");
+  write_file_atomic(dir_.path() / "packed", "\x1f\x8b\x08");
+  expect_failure(driftless("data check " + file("packed")), 12, "gunzip");
   EXPECT_FALSE(std::filesystem::exists(file("y")));
 }
 

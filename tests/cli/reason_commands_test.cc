@@ -18,7 +18,7 @@ using cli_testing::expect_failure;
 using testing::Outcome;
 using testing::TempDir;
 
-// Needs several steps; its solution is unique.
+// Has one solution.
 const std::string kBoard =
     "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
 
@@ -77,7 +77,8 @@ TEST_F(Eval, WritesPredictionsAndResult) {
   EXPECT_NE(outcome.out.find("exact      100.00 %"), std::string::npos) << outcome.out;
   const auto result = nlohmann::json::parse(testing::text_of(file("r.json")));
   EXPECT_EQ(result.at("exact").at("hits"), 2);
-  EXPECT_EQ(result.at("cells").at("n"), 2 * 81);
+  EXPECT_EQ(result.at("cells").at("n"), 2);
+  EXPECT_EQ(result.at("cells").at("share"), 1);
   EXPECT_LT(result.at("mean_steps"), 16);
   std::istringstream lines(testing::text_of(file("p.jsonl")));
   int count = 0;
@@ -96,6 +97,9 @@ TEST_F(Eval, RejectsBadInput) {
   expect_failure(eval("--halting never"), 10, "never");
   expect_failure(eval("--threads 0"), 10, "threads; got 0");
   expect_failure(eval("--steps 0"), 2, "--steps");
+  expect_failure(eval("--submission " + file("s.json")), 10, "for ARC models only");
+  expect_failure(eval("--predictions /nowhere/p.jsonl"), 14, "/nowhere/p.jsonl");
+  expect_failure(eval("--json " + dir_.path().string()), 14, "got a folder");
   write_file_atomic(data(), std::string(16, '.') + "\n");
   expect_failure(eval(""), 12, "16 cells, expected 81");
   write_file_atomic(data(), std::string("12\n"));

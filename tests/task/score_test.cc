@@ -60,6 +60,42 @@ TEST(Share, OfMatchingCellsLeavesOutThePad) {
   });
 }
 
+TEST(Mean, NormalIntervalByHand) {
+  Mean mean;
+  EXPECT_EQ(mean.value(), 0);
+  EXPECT_EQ(mean.interval().high, 1);
+  for (const double value : {0.2, 0.4, 0.9}) mean.add(value);
+  // Distances from 0.5: -0.3, -0.1, 0.4; variance 0.26 / 2; half 1.959964 * sqrt(0.13 / 3).
+  EXPECT_EQ(mean.n(), 3);
+  EXPECT_NEAR(mean.value(), 0.5, 1e-15);
+  EXPECT_NEAR(mean.interval().low, 0.5 - 0.4079990, 1e-6);
+  EXPECT_NEAR(mean.interval().high, 0.5 + 0.4079990, 1e-6);
+}
+
+TEST(Mean, IntervalStaysBetweenZeroAndOne) {
+  Mean mean;
+  mean.add(1);
+  // One board says nothing about the spread: 1 / (1 + z^2), as Wilson.
+  EXPECT_NEAR(mean.interval().low, 0.2065493, 1e-6);
+  mean.add(0);
+  EXPECT_EQ(mean.interval().low, 0);
+  EXPECT_EQ(mean.interval().high, 1);
+}
+
+TEST(Mean, OfBoardsIsWiderThanOfCellsTakenAsIndependent) {
+  Mean boards;
+  Share cells;
+  for (int64_t i = 0; i < 100; ++i) {
+    const Share board{.hits = i % 2 == 0 ? 81 : 50, .n = 81};
+    boards.add(board.value());
+    cells.add(board.hits, board.n);
+  }
+  EXPECT_NEAR(boards.value(), cells.value(), 1e-14);
+  const Interval wide = boards.interval();
+  const Interval narrow = cells.interval();
+  EXPECT_GT(wide.high - wide.low, 3 * (narrow.high - narrow.low));
+}
+
 TEST(Score, CountsBoardsCellsAndSteps) {
   Score score;
   score.add(Outcome::Exact, {.hits = 3, .n = 3}, 16);
@@ -68,7 +104,8 @@ TEST(Score, CountsBoardsCellsAndSteps) {
   score.add(Outcome::Exact, {.hits = 0, .n = 0}, 99);
   EXPECT_EQ(score.exact, (Share{.hits = 1, .n = 3}));
   EXPECT_EQ(score.accepted, (Share{.hits = 2, .n = 3}));
-  EXPECT_EQ(score.cells, (Share{.hits = 6, .n = 9}));
+  EXPECT_EQ(score.cells.n(), 3);
+  EXPECT_NEAR(score.cells.value(), (1 + 1.0 / 3 + 2.0 / 3) / 3, 1e-15);  // a few roundings
   EXPECT_EQ(score.mean_steps(), 7);
   EXPECT_EQ(Score{}.mean_steps(), 0);
   expect_error(ErrorCode::InvalidArgument, "negative steps",

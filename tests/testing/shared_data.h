@@ -11,7 +11,7 @@ namespace driftless::testing {
 /// ../shared next to the source tree, or the folder that DRIFTLESS_SHARED names.
 inline std::filesystem::path shared_path(const std::filesystem::path& inside) {
   if (const char* const root = std::getenv("DRIFTLESS_SHARED")) return root / inside;
-  return std::filesystem::path(__FILE__).parent_path() / "../../../shared" / inside;
+  return std::filesystem::path(DRIFTLESS_SHARED_FOLDER) / inside;
 }
 
 }  // namespace driftless::testing

@@ -2,6 +2,7 @@
 #include "driftless/task/arc/augment.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -12,6 +13,7 @@ namespace driftless::task::arc {
 namespace {
 
 constexpr std::string_view kSeparator = "|||";
+constexpr std::string_view kHrmSeparator = "_";
 
 std::vector<Pair> apply(const Variant& variant, const std::vector<Pair>& pairs) {
   std::vector<Pair> images;
@@ -42,6 +44,22 @@ std::string fingerprint(const Puzzle& puzzle) {
   std::string joined;
   for (const std::string& text : texts) joined += text;
   return joined;
+}
+
+/// "|||t4|||0123456789", with the separator in question.
+std::optional<Variant> parse_tail(std::string_view tail, std::string_view separator) {
+  const size_t symmetry_at = separator.size() + 1;
+  const std::string_view digits = tail.substr(tail.size() - kColours);
+  const bool has_shape = tail.starts_with(separator) && tail[symmetry_at - 1] == 't' &&
+                         tail[symmetry_at] >= '0' && tail[symmetry_at] < '0' + kDihedralCount &&
+                         tail.substr(symmetry_at + 1, separator.size()) == separator;
+  std::string sorted(digits);
+  std::sort(sorted.begin(), sorted.end());
+  if (!has_shape || sorted != "0123456789") return std::nullopt;
+  Variant variant{.symmetry = dihedral_from_id(tail[symmetry_at] - '0')};
+  for (size_t i = 0; i < kColours; ++i)
+    variant.colour_to[i] = static_cast<uint8_t>(digits[i] - '0');
+  return variant;
 }
 
 }  // namespace
@@ -84,24 +102,17 @@ std::string variant_name(std::string_view puzzle, const Variant& variant) {
 }
 
 NamedVariant parse_variant_name(std::string_view name) {
-  const size_t first = name.find(kSeparator);
-  if (first == std::string_view::npos) return {.puzzle = std::string(name), .variant = {}};
-  const std::string_view rest = name.substr(first + kSeparator.size());
-  // "t4|||0123456789"
-  const bool has_shape = rest.size() == 5 + kColours && rest[0] == 't' && rest[1] >= '0' &&
-                         rest[1] < '0' + kDihedralCount && rest.substr(2, 3) == kSeparator;
-  Variant variant;
-  std::string digits(rest.substr(std::min<size_t>(5, rest.size())));
-  if (has_shape) {
-    variant.symmetry = dihedral_from_id(rest[1] - '0');
-    for (size_t i = 0; i < kColours; ++i)
-      variant.colour_to[i] = static_cast<uint8_t>(digits[i] - '0');
-    std::sort(digits.begin(), digits.end());
+  for (const std::string_view separator : {kSeparator, kHrmSeparator}) {
+    const size_t tail = 2 * separator.size() + 2 + kColours;
+    if (name.size() < tail) continue;
+    const size_t split = name.size() - tail;
+    if (const auto variant = parse_tail(name.substr(split), separator))
+      return {.puzzle = std::string(name.substr(0, split)), .variant = *variant};
   }
-  DRIFTLESS_REQUIRE(has_shape && digits == "0123456789", ErrorCode::InvalidArgument,
+  DRIFTLESS_REQUIRE(name.find(kSeparator) == std::string_view::npos, ErrorCode::InvalidArgument,
                     "arc: bad variant name; got '", name.substr(0, 80),
                     "', expected task|||t<0..7>|||<permutation of 0123456789>");
-  return {.puzzle = std::string(name.substr(0, first)), .variant = variant};
+  return {.puzzle = std::string(name), .variant = {}};
 }
 
 std::vector<Variant> distinct_variants(const Puzzle& puzzle, int64_t count, Rng& rng) {

@@ -36,8 +36,9 @@ struct NamedVariant {
   std::string puzzle;
   Variant variant;
 };
-/// Undoes variant_name; a name without "|||" is a task as it is. Throws InvalidArgument when the
-/// rest is malformed or its digits are no permutation.
+/// Undoes variant_name, also in HRM's spelling "name_t<id>_<ten digits>"; any other name without
+/// "|||" is a task as it is. Throws InvalidArgument when what follows "|||" is malformed or its
+/// digits are no permutation.
 NamedVariant parse_variant_name(std::string_view name);
 
 /// Up to `count` variants whose images of the task differ from the task and from each other (as

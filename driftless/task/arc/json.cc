@@ -6,20 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
+#include "driftless/base/json.h"
 #include "driftless/task/text_file.h"
 
 namespace driftless::task::arc {
 namespace {
 
 using Json = nlohmann::json;
-
-Json parse_json(std::string_view text, const std::string& where) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    fail(ErrorCode::BadFile, where, ": not JSON; got ", error.what());
-  }
-}
 
 void require_keys(const Json& object, std::initializer_list<std::string_view> allowed,
                   const std::string& place) {
@@ -82,6 +75,16 @@ Puzzle parse_puzzle(const Json& puzzle, const std::string& name, const std::stri
           .test = parse_pairs(puzzle, "test", Output::Optional, place)};
 }
 
+Json pairs_to_json(const std::vector<Pair>& pairs) {
+  Json list = Json::array();
+  for (const Pair& pair : pairs) {
+    Json entry = {{"input", grid_to_json(pair.input)}};
+    if (pair.output) entry["output"] = grid_to_json(*pair.output);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<Puzzle> parse_puzzles(std::string_view text, const std::string& where,
@@ -134,6 +137,28 @@ std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
       add_solutions(puzzles, read_text(solutions), solutions.string());
   }
   return puzzles;
+}
+
+Json grid_to_json(const Grid& grid) {
+  Json rows = Json::array();
+  for (int64_t row = 0; row < grid.extent.rows; ++row) {
+    Json line = Json::array();
+    for (int64_t column = 0; column < grid.extent.columns; ++column)
+      line.push_back(grid.at(row, column));
+    rows.push_back(std::move(line));
+  }
+  return rows;
+}
+
+std::string to_json(std::span<const Puzzle> puzzles) {
+  Json root = Json::object();
+  for (const Puzzle& puzzle : puzzles) {
+    DRIFTLESS_REQUIRE(!root.contains(puzzle.name), ErrorCode::InvalidArgument,
+                      "arc: two tasks of one name; got '", puzzle.name.substr(0, 80), "'");
+    root[puzzle.name] = {{"train", pairs_to_json(puzzle.train)},
+                         {"test", pairs_to_json(puzzle.test)}};
+  }
+  return root.dump() + "\n";
 }
 
 }  // namespace driftless::task::arc

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "driftless/task/arc/grid.h"
 
@@ -25,5 +28,12 @@ void add_solutions(std::vector<Puzzle>& puzzles, std::string_view text, const st
 /// Reads a file of either kind, or every *.json of a folder as one task each. For a file named
 /// *_challenges.json the file *_solutions.json beside it is added where it exists.
 std::vector<Puzzle> read_puzzles(const std::filesystem::path& path);
+
+/// The grid as an array of rows.
+nlohmann::json grid_to_json(const Grid& grid);
+
+/// All tasks in one file, {name: {"train": ..., "test": ...}}; parse_puzzles reads it back, ordered
+/// by name. Throws InvalidArgument when two tasks share a name.
+std::string to_json(std::span<const Puzzle> puzzles);
 
 }  // namespace driftless::task::arc

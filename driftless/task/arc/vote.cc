@@ -8,6 +8,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/task/arc/augment.h"
+#include "driftless/task/arc/json.h"
 
 namespace driftless::task::arc {
 namespace {
@@ -18,16 +19,9 @@ bool is_hit(std::span<const Candidate> ranked, const Grid& output, int64_t k) {
                      [&](const Candidate& candidate) { return candidate.grid == output; });
 }
 
-nlohmann::json to_json(const Grid& grid) {
-  if (grid.cells.empty()) return nlohmann::json::parse("[[0]]");
-  nlohmann::json rows = nlohmann::json::array();
-  for (int64_t row = 0; row < grid.extent.rows; ++row) {
-    nlohmann::json line = nlohmann::json::array();
-    for (int64_t column = 0; column < grid.extent.columns; ++column)
-      line.push_back(grid.at(row, column));
-    rows.push_back(std::move(line));
-  }
-  return rows;
+/// An empty grid becomes [[0]]: the file has no other way to say it.
+nlohmann::json answer_json(const Grid& grid) {
+  return grid.cells.empty() ? nlohmann::json::parse("[[0]]") : grid_to_json(grid);
 }
 
 }  // namespace
@@ -94,7 +88,7 @@ std::string Ballot::submission(std::span<const Puzzle> puzzles) const {
       if (ranked.empty()) ranked.emplace_back();
       const Candidate& second = ranked[ranked.size() > 1 ? 1 : 0];
       entries.push_back(
-          {{"attempt_1", to_json(ranked[0].grid)}, {"attempt_2", to_json(second.grid)}});
+          {{"attempt_1", answer_json(ranked[0].grid)}, {"attempt_2", answer_json(second.grid)}});
     }
   }
   return root.dump();

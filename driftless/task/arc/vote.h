@@ -30,6 +30,9 @@ struct PassRate {
   double puzzle_mean = 0;
   Share inputs;   ///< test inputs hit
   Share puzzles;  ///< puzzles with every test input hit
+
+  /// Of puzzle_mean, over puzzles.
+  [[nodiscard]] Interval interval() const { return wilson_interval(puzzle_mean, puzzles.n); }
 };
 
 /// Collects votes over any number of variants, rollouts and checkpoints.

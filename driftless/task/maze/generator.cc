@@ -92,7 +92,8 @@ Puzzle generate(const GeneratorOptions& options, Rng& rng) {
   DRIFTLESS_REQUIRE(options.min_path_cells <= options.side * options.side,
                     ErrorCode::InvalidArgument, "maze generator: path too long; got ",
                     options.min_path_cells, " cells, expected at most ",
-                    options.side * options.side);
+                    options.side * options.side, " for a side of ", options.side,
+                    "; hint: ask for shorter paths");
   for (int64_t attempt = 0; attempt < options.max_attempts; ++attempt) {
     Board board =
         options.kind == Kind::Perfect ? perfect(options.side, rng) : scattered(options.side, rng);

@@ -60,9 +60,9 @@ TEST(ArcJson, WrongFilesSayWhere) {
   const auto grid = [](const std::string& input) {
     return R"({"a":{"train":[],"test":[{"input":)" + input + "}]}}";
   };
-  expect_bad("x.json: not JSON", "{");
-  expect_bad("not JSON", "");
-  expect_bad("not JSON", "\xff");
+  expect_bad("x.json: not valid JSON", "{");
+  expect_bad("not valid JSON", "");
+  expect_bad("not valid JSON", "\xff");
   expect_bad("expected an object", "[]");
   expect_bad("x.json: a: not a task; got number", R"({"a":1})");
   expect_bad("no array 'train'", R"({"a":{"test":[]}})");
@@ -90,6 +90,19 @@ TEST(ArcJson, DeepNestingIsAnErrorLikeAnyOther) {
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
   expect_error(ErrorCode::BadFile, "bad colour", [&] {
     parse_puzzles(R"({"train":[],"test":[{"input":[[)" + deep + "]]}]}", "x", "x");
+  });
+}
+
+TEST(ArcJson, WritesWhatItReads) {
+  auto tasks = parse_puzzles(kTask, "x", "b");
+  tasks.push_back({.name = "c",
+                   .train = {},
+                   .test = {{.input = tasks[0].test[0].input, .output = std::nullopt}}});
+  EXPECT_EQ(parse_puzzles(to_json(tasks), "x", "unused"), tasks);
+  tasks[1].name = "b";
+  expect_error(ErrorCode::InvalidArgument, "two tasks of one name", [&] { to_json(tasks); });
+  expect_error(ErrorCode::BadFile, "appears twice", [] {
+    parse_puzzles(R"({"a": {"train": [], "test": []}, "a": {"train": [], "test": []}})", "x", "y");
   });
 }
 

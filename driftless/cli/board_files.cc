@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/board_files.h"
+
+#include <cmath>
+
+#include "driftless/base/error.h"
+#include "driftless/base/quote.h"
+#include "driftless/store/dataset.h"
+#include "driftless/task/arc/json.h"
+#include "driftless/task/arc/rows.h"
+#include "driftless/task/text_file.h"
+
+namespace driftless::cli {
+namespace {
+
+namespace arc = task::arc;
+using Path = std::filesystem::path;
+
+/// A folder of ARC's JSON files has no splits.
+bool is_dataset_folder(const BoardSource& source) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(source.path, ignored) &&
+         (std::filesystem::exists(Path(source.path) / "test" / "dataset.json", ignored) ||
+          std::filesystem::exists(Path(source.path) / "train" / "dataset.json", ignored));
+}
+
+/// The rows of a split, each with its puzzle's id and name; rows that only fill a batch are left
+/// out.
+std::vector<task::Example> read_folder(const BoardSource& source) {
+  const store::PuzzleDataset set = store::read_dataset(source.path, source.split);
+  std::vector<task::Example> examples;
+  examples.reserve(static_cast<size_t>(set.row_count()));
+  const auto board = [&](const std::vector<uint8_t>& tokens, int64_t row) {
+    const auto first = tokens.begin() + row * set.seq_len;
+    return std::vector<uint8_t>(first, first + set.seq_len);
+  };
+  for (size_t puzzle = 0; puzzle < set.puzzle_identifiers.size(); ++puzzle) {
+    const int64_t id = set.puzzle_identifiers[puzzle];
+    std::string name = set.identifiers.empty() ? "" : set.identifiers[static_cast<size_t>(id)];
+    if (name == arc::kBlankName) name.clear();
+    for (int64_t row = set.puzzle_indices[puzzle]; row < set.puzzle_indices[puzzle + 1]; ++row)
+      examples.push_back({.name = name,
+                          .input = board(set.inputs, row),
+                          .label = board(set.labels, row),
+                          .puzzle = id});
+  }
+  return examples;
+}
+
+template <class Item>
+void cut(std::vector<Item>& items, int64_t limit) {
+  if (limit > 0 && limit < std::ssize(items)) items.resize(static_cast<size_t>(limit));
+}
+
+std::vector<arc::Puzzle> read_folder_puzzles(const BoardSource& source) {
+  std::vector<task::Example> rows = read_folder(source);
+  std::erase_if(rows, [](const task::Example& row) { return row.name.empty(); });
+  DRIFTLESS_REQUIRE(!rows.empty(), ErrorCode::BadFile, source.path,
+                    ": no board has the name of a task; is identifiers.json missing?");
+  try {
+    return arc::puzzles_of(rows);
+  } catch (const Error& error) {
+    fail(ErrorCode::BadFile, source.path, "/", source.split, ": ", error.what());
+  }
+}
+
+/// Where the names of the puzzle table's rows are.
+Path identifiers_path(const Path& model, const BoardSource& source, const ArcOptions& options) {
+  if (!options.identifiers.empty()) return options.identifiers;
+  if (is_dataset_folder(source)) return Path(source.path) / "identifiers.json";
+  const Path beside = model.parent_path() / "identifiers.json";
+  std::error_code ignored;
+  DRIFTLESS_REQUIRE(
+      std::filesystem::exists(beside, ignored), ErrorCode::InvalidArgument, model.string(),
+      ": the model has a row for each puzzle and nothing says which is whose; expected "
+      "identifiers.json beside it or --identifiers FILE");
+  return beside;
+}
+
+arc::Identifiers read_names(const model::ModelConfig& config, const Path& path) {
+  const std::vector<std::string> names = arc::read_identifiers(path);
+  DRIFTLESS_REQUIRE(std::ssize(names) == config.num_puzzle_identifiers, ErrorCode::BadFile,
+                    path.string(), ": not the list of this model; got ", names.size(),
+                    " names, expected num_puzzle_identifiers = ", config.num_puzzle_identifiers);
+  return {names, path.string()};
+}
+
+/// The task with that many tokens; boards of other sizes share it.
+const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardSource& source) {
+  for (const task::Task& task : task::tasks())
+    if (task.vocab_size() == vocab_size) return task;
+  fail(ErrorCode::BadFile, source.path, ": no task has a vocabulary of ", vocab_size,
+       " tokens; name one with --task");
+}
+
+}  // namespace
+
+const task::Task& guess_task(const BoardSource& source) {
+  if (is_dataset_folder(source))
+    return task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
+  if (std::filesystem::is_directory(source.path)) return task::find_task("arc");
+  const std::string text = task::read_text(source.path);
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{') return task::find_task("arc");
+  return task::find_task(text.find('#') == std::string::npos ? "sudoku" : "maze");
+}
+
+std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& source) {
+  std::vector<task::Example> examples =
+      is_dataset_folder(source) ? read_folder(source) : task::read_examples(task, source.path);
+  DRIFTLESS_REQUIRE(!examples.empty(), ErrorCode::BadFile, source.path, ": no boards");
+  cut(examples, source.limit);
+  return examples;
+}
+
+std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& source) {
+  std::vector<arc::Puzzle> puzzles =
+      is_dataset_folder(source) ? read_folder_puzzles(source) : arc::read_puzzles(source.path);
+  DRIFTLESS_REQUIRE(!puzzles.empty(), ErrorCode::BadFile, source.path,
+                    ": no ARC tasks; a folder needs *.json files or test/dataset.json");
+  cut(puzzles, source.limit);
+  return puzzles;
+}
+
+ArcBoards read_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
+                          const BoardSource& source, const ArcOptions& options) {
+  const model::ModelConfig& config = checkpoint.config;
+  const arc::RowOptions row_options{
+      .side = std::llround(std::sqrt(static_cast<double>(config.seq_len))),
+      .variants = options.variants};
+  ArcBoards boards{.puzzles = read_arc_puzzles(source), .rows = {}, .strangers = {}};
+  if (config.puzzle_emb_len == 0 || config.num_puzzle_identifiers == 1) {
+    Rng rng(options.seed);
+    boards.rows = arc::rows(boards.puzzles, row_options, rng);
+    return boards;
+  }
+  const Path names = identifiers_path(model, source, options);
+  const arc::Identifiers identifiers = read_names(config, names);
+  for (const arc::Puzzle& puzzle : boards.puzzles)
+    if (identifiers.of(puzzle.name).empty()) boards.strangers.push_back(puzzle.name);
+  DRIFTLESS_REQUIRE(boards.strangers.size() < boards.puzzles.size(), ErrorCode::InvalidArgument,
+                    source.path, ": the model knows none of the tasks; got ",
+                    quote(boards.strangers.front()), ", expected names of ", names.string());
+  boards.rows = arc::rows(boards.puzzles, identifiers, row_options);
+  return boards;
+}
+
+}  // namespace driftless::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reasoner's answers to a set of boards, scored.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "driftless/reason/run.h"
+#include "driftless/task/arc/vote.h"
+#include "driftless/task/table.h"
+
+namespace driftless::cli {
+
+struct EvaluateOptions {
+  const reason::HaltingPolicy& halting;
+  int64_t max_steps;
+  uint64_t seed = 0;  ///< of EqR's states and noise; board i takes seed + i
+};
+
+struct Evaluation {
+  task::Score score;
+  std::vector<reason::Answer> answers;  ///< by board
+  double wall_s = 0;
+};
+
+/// Runs every board, with a progress line on a terminal. Throws Interrupted when Ctrl-C comes while
+/// an InterruptGuard lives, and what reason::run throws.
+Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
+                    std::span<const task::Example> examples, const EvaluateOptions& options);
+
+/// The score of ARC tasks. Boards of one task are not independent, so every mean is over tasks with
+/// a known answer.
+struct ArcScore {
+  std::vector<task::arc::PassRate> pass;
+  task::Mean exact;  ///< share of a task's boards answered exactly
+  task::Mean cells;  ///< share of the counted cells of a task's boards
+};
+
+/// Everybody's votes: board i saw the variant that examples[i].name says.
+task::arc::Ballot count_votes(std::span<const task::Example> examples,
+                              std::span<const reason::Answer> answers);
+
+/// `ballot` holds the votes on the examples. Values of K: 1, 2, 5, 10, 100 and 1000, as far as an
+/// input has so many boards; 1 and 2 always.
+ArcScore score_arc(std::span<const task::arc::Puzzle> puzzles,
+                   std::span<const task::Example> examples, std::span<const reason::Answer> answers,
+                   const task::arc::Ballot& ballot);
+
+}  // namespace driftless::cli

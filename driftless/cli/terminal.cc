@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/terminal.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace driftless::cli {
+namespace {
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The first of the three that is set decides, as in the C library.
+bool locale_has_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value = environment(name);
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+Terminal find_terminal() {
+  Terminal terminal;
+  const std::string type = environment("TERM");
+  terminal.is_live = isatty(STDOUT_FILENO) == 1 && !type.empty() && type != "dumb";
+  terminal.has_utf8 = locale_has_utf8();
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
+    terminal.rows = size.ws_row;
+    terminal.columns = size.ws_col;
+  }
+  return terminal;
+}
+
+Ink wanted_ink() { return environment("NO_COLOR").empty() ? Ink::Colored : Ink::Plain; }
+
+}  // namespace driftless::cli
