@@ -5,11 +5,15 @@
 
 namespace driftless::lab {
 
-Carry empty_carry(const Trm& trm, const FreshBoards& boards) {
+Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards) {
   const int64_t count = boards.inputs.size(0);
   const at::TensorOptions options = boards.inputs.options();
-  return {trm.initial_states(count), at::zeros_like(boards.inputs), at::zeros_like(boards.labels),
-          at::zeros({count}, options.dtype(at::kInt)), at::ones({count}, options.dtype(at::kBool))};
+  const States initial = net.initial_states(count);
+  return {{initial.h.contiguous(), initial.l.contiguous()},
+          at::zeros_like(boards.inputs),
+          at::zeros_like(boards.labels),
+          at::zeros({count}, options.dtype(at::kInt)),
+          at::ones({count}, options.dtype(at::kBool))};
 }
 
 States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {

@@ -8,7 +8,7 @@
 #include <ATen/ATen.h>
 
 #include "driftless/lab/loss.h"
-#include "driftless/lab/trm.h"
+#include "driftless/lab/recursive_net.h"
 
 namespace driftless::lab {
 
@@ -29,7 +29,7 @@ struct FreshBoards {
 };
 
 /// All slots free.
-Carry empty_carry(const Trm& trm, const FreshBoards& boards);
+Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards);
 
 /// Gives each free slot its fresh board, and returns the states to start the step from.
 States refill(Carry& carry, const FreshBoards& fresh, const States& initial);

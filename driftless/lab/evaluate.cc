@@ -29,7 +29,8 @@ at::Tensor tokens_of(std::span<const Puzzle> puzzles, at::Device device, Select 
 
 }  // namespace
 
-Score evaluate(const Trm& trm, std::span<const Puzzle> puzzles, const EvaluateOptions& options) {
+Score evaluate(const RecursiveNet& net, std::span<const Puzzle> puzzles,
+               const EvaluateOptions& options) {
   DRIFTLESS_REQUIRE(!puzzles.empty() && options.steps > 0 && options.batch > 0,
                     ErrorCode::InvalidArgument, "evaluate: got ", puzzles.size(), " boards, ",
                     options.steps, " steps, batch ", options.batch, ", expected at least 1 each");
@@ -42,9 +43,9 @@ Score evaluate(const Trm& trm, std::span<const Puzzle> puzzles, const EvaluateOp
         tokens_of(part, options.device, [](const Puzzle& p) -> const Board& { return p.question; });
     const at::Tensor labels =
         tokens_of(part, options.device, [](const Puzzle& p) -> const Board& { return p.answer; });
-    StepOutput output{trm.initial_states(inputs.size(0)), {}, {}};
+    StepOutput output{net.initial_states(inputs.size(0)), {}, {}, {}};
     for (int64_t i = 0; i < options.steps; ++i)
-      output = trm.step(output.states, inputs, options.chunk);
+      output = net.step(output.states, {inputs, {}}, {.chunk = options.chunk});
     const at::Tensor is_right = output.logits.argmax(2).eq(labels);
     score.boards += inputs.size(0);
     score.exact += is_right.all(1).sum().item<int64_t>();

@@ -7,7 +7,7 @@
 
 #include <ATen/ATen.h>
 
-#include "driftless/lab/trm.h"
+#include "driftless/lab/recursive_net.h"
 #include "driftless/task/sudoku/board.h"
 
 namespace driftless::lab {
@@ -21,12 +21,12 @@ struct Score {
 struct EvaluateOptions {
   int64_t steps = 16;
   int64_t batch = 1024;
-  int64_t chunk = 1024;  ///< see Trm::step
+  int64_t chunk = 1024;  ///< see StepOptions
   at::Device device = at::kCPU;
 };
 
 /// Every board runs all the steps; the last step's most likely digits are the answer.
-Score evaluate(const Trm& trm, std::span<const task::sudoku::Puzzle> puzzles,
+Score evaluate(const RecursiveNet& net, std::span<const task::sudoku::Puzzle> puzzles,
                const EvaluateOptions& options);
 
 /// Wilson's 95 % interval of a proportion, as fractions.

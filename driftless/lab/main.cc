@@ -130,8 +130,8 @@ int run_eval(const Flags& flags) {
   const store::Checkpoint checkpoint = store::load_checkpoint(flags.text("weights"));
   const NamedTensors named = load_weights(flags.text("weights"), checkpoint.config);
   const at::Tensor flat = to_flat(Layout(checkpoint.config), named, "weights").to(device);
-  const Trm trm(checkpoint.config, {flat, flat.to(activation_type(device)), {}},
-                {named.at("H_init").to(device), named.at("L_init").to(device)});
+  const RecursiveNet net(checkpoint.config, {flat, flat.to(activation_type(device)), {}},
+                         {named.at("H_init").to(device), named.at("L_init").to(device)});
   std::vector<task::sudoku::Puzzle> boards = task::sudoku::read_puzzles(flags.text("boards"));
   const auto count = static_cast<size_t>(flags.number("count", "1000000000"));
   if (boards.size() > count) boards.resize(count);
@@ -139,7 +139,7 @@ int run_eval(const Flags& flags) {
   options.steps = checkpoint.config.halt_max_steps;
   options.chunk = flags.number("chunk", "512");
   options.device = device;
-  const Score score = evaluate(trm, boards, options);
+  const Score score = evaluate(net, boards, options);
   const Interval interval = wilson_interval(score.exact, score.boards);
   const auto n = static_cast<double>(score.boards);
   std::printf("boards %lld, exact %.2f %% [%.2f, %.2f], cells %.2f %%\n",

@@ -34,8 +34,8 @@ void send(const T* values, at::Tensor& to) {
   to.copy_(host, /*non_blocking=*/true);
 }
 
-Carry starting_carry(LoadedRun& run, const Trm& trm, const FreshBoards& fresh) {
-  if (!run.carry.has_value()) return empty_carry(trm, fresh);
+Carry starting_carry(LoadedRun& run, const RecursiveNet& net, const FreshBoards& fresh) {
+  if (!run.carry.has_value()) return empty_carry(net, fresh);
   DRIFTLESS_REQUIRE(run.carry->inputs.sizes() == fresh.inputs.sizes(), ErrorCode::BadFile,
                     "resume: got a carry of ", run.carry->inputs.sizes(), ", expected ",
                     fresh.inputs.sizes());
@@ -67,12 +67,12 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
       pool_(std::move(pool)),
       options_(options),
       state_(std::move(run.state)),
-      trm_(recipe_.model, training_weights(state_.optimizer), state_.initial),
+      net_(recipe_.model, training_weights(state_.optimizer), state_.initial),
       fresh_(empty_boards(recipe_, options.device)),
       scalars_(at::zeros({3}, at::TensorOptions(at::kFloat).device(options.device))),
       is_bad_(at::zeros({}, at::TensorOptions(at::kBool).device(options.device))),
       sums_(at::zeros({kTallySums}, at::TensorOptions(at::kDouble).device(options.device))),
-      carry_(starting_carry(run, trm_, fresh_)),
+      carry_(starting_carry(run, net_, fresh_)),
       tally_begin_(state_.step),
       repeated_(std::make_unique<RepeatedStep>(options.device, [this] { run_step(); })) {
   DRIFTLESS_REQUIRE(pool_.cells() == recipe_.model.seq_len, ErrorCode::BadConfig,
@@ -104,9 +104,9 @@ void Trainer::step() {
 }
 
 void Trainer::run_step() {
-  trm_.refresh();
-  const States states = refill(carry_, fresh_, trm_.initial());
-  const StepOutput output = trm_.step(states, carry_.inputs, options_.chunk);
+  net_.refresh();
+  const States states = refill(carry_, fresh_, net_.initial_states(recipe_.batch));
+  const StepOutput output = net_.step(states, {carry_.inputs, {}}, {.chunk = options_.chunk});
   const Loss parts = loss(output.logits, output.halt, carry_.labels);
   state_.optimizer.grads.zero_();
   torch::autograd::backward({parts.total}, {});
@@ -126,8 +126,8 @@ Tally Trainer::take_tally() {
 
 Score Trainer::evaluate(std::span<const task::sudoku::Puzzle> puzzles) const {
   const at::Tensor ema = state_.optimizer.ema;
-  const Trm averaged(recipe_.model, {ema, ema.to(activation_type(options_.device)), {}},
-                     state_.initial);
+  const RecursiveNet averaged(recipe_.model, {ema, ema.to(activation_type(options_.device)), {}},
+                              state_.initial);
   EvaluateOptions options;
   options.steps = recipe_.model.halt_max_steps;
   options.chunk = options_.chunk;

@@ -15,8 +15,8 @@
 #include "driftless/lab/batches.h"
 #include "driftless/lab/evaluate.h"
 #include "driftless/lab/recipe.h"
+#include "driftless/lab/recursive_net.h"
 #include "driftless/lab/run_state.h"
-#include "driftless/lab/trm.h"
 
 namespace driftless::lab {
 
@@ -28,7 +28,7 @@ RunState fresh_run(const Recipe& recipe, const NamedTensors& weights, at::Device
 
 struct TrainerOptions {
   at::Device device = at::kCPU;
-  int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see Trm::step
+  int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see StepOptions
 };
 
 class RepeatedStep;
@@ -61,7 +61,7 @@ class Trainer {
   BoardPool pool_;
   TrainerOptions options_;
   RunState state_;
-  Trm trm_;
+  RecursiveNet net_;
   FreshBoards fresh_;
   at::Tensor scalars_;
   at::Tensor is_bad_;
