@@ -72,7 +72,7 @@ std::vector<int64_t> halved(const at::Tensor& gate_up) {
 }  // namespace
 
 at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& site) {
-  return site.tap == nullptr ? input : site.tap->linear_input(layer, site.call, input);
+  return site.taps_linear_inputs() ? site.tap->linear_input(layer, site.call, input) : input;
 }
 
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site) {

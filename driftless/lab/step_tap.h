@@ -15,6 +15,9 @@ class StepTap {
  public:
   virtual ~StepTap() = default;
 
+  /// Whether linear_input wants to be asked; if not, the fused sublayers may run.
+  [[nodiscard]] virtual bool taps_linear_inputs() const { return true; }
+
   /// Sees the input of every linear layer, [boards, rows, K] with the reduction along K (rows are
   /// channels in a token mixer), and returns what is multiplied in its place. `layer` is the
   /// weight's name in the checkpoint, `call` an index into model::schedule; heads come after the
@@ -37,6 +40,10 @@ class StepTap {
 struct Site {
   int64_t call = 0;
   StepTap* tap = nullptr;
+
+  [[nodiscard]] bool taps_linear_inputs() const {
+    return tap != nullptr && tap->taps_linear_inputs();
+  }
 };
 
 }  // namespace driftless::lab
