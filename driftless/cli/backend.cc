@@ -9,6 +9,16 @@
 
 namespace driftless::cli {
 
+void add_backend_flags(CLI::App& verb, BackendOptions& options) {
+  verb.add_option("--device", options.device, "cpu, or with libtorch cpu-torch or cuda")
+      ->capture_default_str();
+  verb.add_option("--dtype", options.dtype, "type of activations: f32; on cuda also bf16")
+      ->capture_default_str();
+  verb.add_option("--threads", options.threads, "threads")->capture_default_str();
+  verb.add_option("--slots", options.slots, "boards at a time (default: by device)")
+      ->check(CLI::PositiveNumber);
+}
+
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const BackendOptions& options) {
   DRIFTLESS_REQUIRE(
@@ -17,10 +27,11 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
       join(kDeviceNames, ", "), "; did you mean '", nearest_word(options.device, kDeviceNames),
       "'?");
   if (options.device != "cpu") return make_torch_backend(checkpoint, options);
-  DRIFTLESS_REQUIRE(options.dtype == "f32", ErrorCode::Unsupported, "--dtype; got '",
-                    options.dtype, "', expected f32 on the device cpu");
+  DRIFTLESS_REQUIRE(options.dtype == "f32", ErrorCode::Unsupported, "--dtype; got '", options.dtype,
+                    "', expected f32 on the device cpu");
   // Four boards per thread keep all threads busy until the last boards.
-  const int64_t slots = options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
+  const int64_t slots =
+      options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
   return engine::make_cpu_reasoner(checkpoint, {.slots = slots, .threads = options.threads});
 }
 
