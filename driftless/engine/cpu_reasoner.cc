@@ -48,11 +48,7 @@ class CpuReasoner : public reason::Reasoner {
   }
 
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
-    for (const int64_t index : indices) {
-      require_slot(index);
-      DRIFTLESS_REQUIRE(slots_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
-                        "slot ", index, ": has no board to step");
-    }
+    for (const int64_t index : indices) require_board(index);
     const int64_t boards = std::ssize(indices);
     if (observer != nullptr)
       for (const int64_t index : indices) step_board(index, 0, observer);
@@ -75,12 +71,39 @@ class CpuReasoner : public reason::Reasoner {
             .continue_logit = slot.halt_logits[1]};
   }
 
+  [[nodiscard]] reason::States states(int64_t index) const override {
+    require_board(index);
+    const Slot& slot = slots_[static_cast<size_t>(index)];
+    return {.h = {slot.z_h.data(), real_size()}, .l = {slot.z_l.data(), real_size()}};
+  }
+
+  void set_states(int64_t index, const reason::States& states) override {
+    require_board(index);
+    for (const auto given : {states.h.size(), states.l.size()})
+      DRIFTLESS_REQUIRE(given == real_size(), ErrorCode::InvalidArgument, "slot ", index,
+                        ": state; got ", given, " values, expected ", real_size());
+    Slot& slot = slots_[static_cast<size_t>(index)];
+    std::copy(states.h.begin(), states.h.end(), slot.z_h.data());
+    std::copy(states.l.begin(), states.l.end(), slot.z_l.data());
+  }
+
  private:
   [[nodiscard]] int64_t logits_size() const { return config_.seq_len * config_.vocab_size; }
+
+  /// Values of a state without its padding rows, which come last.
+  [[nodiscard]] size_t real_size() const {
+    return static_cast<size_t>(layout_.rows * layout_.width);
+  }
 
   void require_slot(int64_t index) const {
     DRIFTLESS_REQUIRE(index >= 0 && index < slot_count(), ErrorCode::InvalidArgument, "slot; got ",
                       index, ", expected 0 to ", slot_count() - 1);
+  }
+
+  void require_board(int64_t index) const {
+    require_slot(index);
+    DRIFTLESS_REQUIRE(slots_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
+                      "slot ", index, ": holds no board");
   }
 
   const Stage* own(std::unique_ptr<Stage> stage) {

@@ -47,6 +47,9 @@ void residual_norm_backward(Real, NormAxis, StateShape, const void*, const void*
                             void*, Stream) {
   no_cuda("residual_norm_backward");
 }
+void rotate(Real, RopeShape, float, const float*, const float*, void*, Stream) {
+  no_cuda("rotate");
+}
 void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
                      Stream) {
   no_cuda("adam_atan2_step");

@@ -25,6 +25,12 @@ struct Readout {
   float continue_logit = 0;  ///< trained in HRM only
 };
 
+/// The two recurrent states of a slot, each [T, D], row-major.
+struct States {
+  std::span<const float> h;  ///< z_H, which the heads read
+  std::span<const float> l;  ///< z_L
+};
+
 /// Slots do not influence each other: what a board gets does not depend on its neighbours.
 class Reasoner {
  public:
@@ -43,6 +49,14 @@ class Reasoner {
 
   /// Throws InvalidArgument when the slot does not exist or has made no step since its reset.
   [[nodiscard]] virtual Readout read(int64_t slot) const = 0;
+
+  /// The states from which the next step starts. Valid until the next step, reset or set_states.
+  /// Throws InvalidArgument when the slot does not exist or holds no board.
+  [[nodiscard]] virtual States states(int64_t slot) const = 0;
+
+  /// Replaces the states of a slot that holds a board; its readout stays that of the last step.
+  /// Throws InvalidArgument as states() does, or when a length does not fit the model.
+  virtual void set_states(int64_t slot, const States& states) = 0;
 };
 
 }  // namespace driftless::reason

@@ -56,6 +56,18 @@ TEST_P(Model, NeitherThreadsNorBatchChangeABit) {
         << options.slots << " slots, " << options.threads << " threads";
 }
 
+TEST_P(Model, StatesCarriedToAnotherSlotContinueTheSamePath) {
+  const model::ModelConfig& config = GetParam().config;
+  if (config.arch == model::Arch::Eqr) GTEST_SKIP() << "the noise is no part of the states";
+  const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(config, 3), {.slots = 2});
+  const auto tokens = testing::random_tokens(config, 1);
+  for (const int64_t slot : {0, 1}) reasoner->reset(slot, {.tokens = tokens});
+  reasoner->step(std::vector<int64_t>{0});
+  reasoner->set_states(1, reasoner->states(0));
+  reasoner->step(std::vector<int64_t>{0, 1});
+  EXPECT_EQ(outputs_of(*reasoner, 0), outputs_of(*reasoner, 1));
+}
+
 /// Which rows of which layer were seen in which call.
 struct CountingObserver : reason::StepObserver {
   [[nodiscard]] bool wants(reason::Point) const override { return true; }
@@ -127,10 +139,13 @@ TEST(CpuReasoner, RejectsBadInput) {
   const auto code = ErrorCode::InvalidArgument;
   const std::vector<int64_t> slots = {0};
   EXPECT_ERROR(reasoner->step(slots), code, "no board");
+  EXPECT_ERROR(static_cast<void>(reasoner->states(0)), code, "no board");
+  EXPECT_ERROR(reasoner->set_states(2, {}), code, "expected 0 to 1");
   EXPECT_ERROR(reasoner->reset(2, {.tokens = tokens}), code, "expected 0 to 1");
   EXPECT_ERROR(reasoner->reset(0, {.tokens = tokens, .puzzle = 3}), code, "puzzle row 3");
   reasoner->reset(0, {.tokens = tokens});
   EXPECT_ERROR(static_cast<void>(reasoner->read(0)), code, "no step");
+  EXPECT_ERROR(reasoner->set_states(0, {}), code, "got 0 values");
   tokens[5] = 7;
   EXPECT_ERROR(reasoner->reset(0, {.tokens = tokens}), code, "cell 5");
   tokens.pop_back();

@@ -44,6 +44,9 @@ class ScriptedReasoner : public Reasoner {
     return {.logits = logits_, .halt_logit = read.steps >= read.halt_step ? 1.0f : -1.0f};
   }
 
+  [[nodiscard]] States states(int64_t) const override { return {}; }
+  void set_states(int64_t, const States&) override {}
+
   std::vector<int64_t> batch_sizes;
   bool makes_nan = false;
 

@@ -43,6 +43,21 @@ void residual_norm_forward(Real type, NormAxis axis, StateShape shape, const voi
 void residual_norm_backward(Real type, NormAxis axis, StateShape shape, const void* d_y,
                             const void* y, const float* scale, void* d_s, Stream stream);
 
+/// Rows of `row_stride` values, of which the first `turned` are segments of 2 * half values. Row r
+/// has position r % positions; segment g of a row turns by the angles [position, g % segments].
+struct RopeShape {
+  int64_t rows;
+  int64_t positions;
+  int64_t row_stride;
+  int64_t turned;
+  int64_t segments;
+  int64_t half;
+};
+/// Turns (v[i], v[i + half]) of every segment by its angle times `sign`, in place. cos and sin are
+/// [positions, segments, half].
+void rotate(Real type, RopeShape shape, float sign, const float* cos, const float* sin,
+            void* values, Stream stream);
+
 /// What an optimizer step reads from device memory, so that a captured graph can be replayed with
 /// new values.
 struct StepScalars {
