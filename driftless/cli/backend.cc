@@ -6,8 +6,26 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/lab/torch_reasoner.h"
 
 namespace driftless::cli {
+namespace {
+
+// Enough boards to fill a large device; a CPU gains nothing from more than a few.
+constexpr int64_t kCudaSlots = 1024;
+constexpr int64_t kCpuSlots = 32;
+
+std::unique_ptr<reason::Reasoner> make_on_torch(const store::Checkpoint& checkpoint,
+                                                const BackendOptions& options) {
+  const bool is_cuda = options.device == "cuda";
+  const int64_t usual = is_cuda ? kCudaSlots : kCpuSlots;
+  return lab::make_torch_reasoner(checkpoint, {.device = is_cuda ? "cuda" : "cpu",
+                                               .slots = options.slots > 0 ? options.slots : usual,
+                                               .type = lab::parse_torch_type(options.dtype),
+                                               .threads = options.threads});
+}
+
+}  // namespace
 
 void add_backend_flags(CLI::App& verb, BackendOptions& options) {
   verb.add_option("--device", options.device, "cpu, or with libtorch cpu-torch or cuda")
@@ -26,7 +44,7 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
       ErrorCode::InvalidArgument, "--device; got '", options.device, "', expected one of ",
       join(kDeviceNames, ", "), "; did you mean '", nearest_word(options.device, kDeviceNames),
       "'?");
-  if (options.device != "cpu") return make_torch_backend(checkpoint, options);
+  if (options.device != "cpu") return make_on_torch(checkpoint, options);
   DRIFTLESS_REQUIRE(options.dtype == "f32", ErrorCode::Unsupported, "--dtype; got '", options.dtype,
                     "', expected f32 on the device cpu");
   // Four boards per thread keep all threads busy until the last boards.

@@ -28,13 +28,9 @@ inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-tor
 /// --device, --dtype, --threads and --slots.
 void add_backend_flags(CLI::App& verb, BackendOptions& options);
 
-/// Throws InvalidArgument on an unknown device, Unsupported on a device or type that the build or
-/// the machine does not have.
+/// Throws InvalidArgument on an unknown device or type, Unsupported on one that the build or the
+/// machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const BackendOptions& options);
-
-/// make_reasoner on libtorch (optional/torch_backend.cc); throws Unsupported in builds without it.
-std::unique_ptr<reason::Reasoner> make_torch_backend(const store::Checkpoint& checkpoint,
-                                                     const BackendOptions& options);
 
 }  // namespace driftless::cli

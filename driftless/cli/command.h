@@ -22,5 +22,7 @@ void add_info_command(CLI::App& verb);
 void add_eval_command(CLI::App& verb);
 void add_solve_command(CLI::App& verb);
 void add_bench_command(CLI::App& verb);
+void add_bench_train_command(CLI::App& verb);
+void add_train_command(CLI::App& verb);
 
 }  // namespace driftless::cli

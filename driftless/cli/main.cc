@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driftless program. Exit codes: 0 done, 2 wrong usage, 10 + ErrorCode for everything else.
+// The driftless program. Exit codes: 0 done, 2 wrong usage, 128 + signal after a
+// training run that a signal ended, 10 + ErrorCode for everything else.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -27,6 +28,7 @@ constexpr std::array kVerbs = {
     Verb{"solve", "watch a model refine a board step by step", add_solve_command},
     Verb{"eval", "how many boards of a file a model solves", add_eval_command},
     Verb{"bench", "how fast a model runs here", add_bench_command},
+    Verb{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},
     Verb{"data", "generate, check, convert and describe boards", add_data_command},
@@ -80,6 +82,8 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const CLI::Success& success) {
     return app.exit(success);
+  } catch (const CLI::RuntimeError& end) {
+    return end.get_exit_code();  // a verb that has said what there is to say
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
   } catch (const Error& error) {

@@ -12,7 +12,7 @@ namespace {
 }
 }  // namespace
 
-at::Device find_device(std::string_view name) {
+at::Device find_device(std::string_view name, int64_t /*index*/) {
   DRIFTLESS_REQUIRE(name == "cpu" || name == "cuda", ErrorCode::InvalidArgument, "device: got '",
                     name, "', expected cpu or cuda");
   if (name == "cuda") no_cuda("device");
