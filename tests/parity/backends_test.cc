@@ -19,7 +19,7 @@
 
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
-#include "driftless/reason/run.h"
+#include "driftless/model/schedule.h"
 
 #include "tests/engine/random_model.h"
 #include "tests/engine/reference.h"
