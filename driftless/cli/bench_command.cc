@@ -174,7 +174,11 @@ void add_bench_command(CLI::App& verb) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   show_example(verb, "driftless bench --threads 2");
-  verb.callback([options] { bench(*options); });
+  verb.require_subcommand(0, 1);
+  add_bench_train_command(*verb.add_subcommand("train", "how fast a training step is here"));
+  verb.callback([options, &verb] {
+    if (verb.get_subcommands().empty()) bench(*options);
+  });
 }
 
 }  // namespace driftless::cli

@@ -37,5 +37,7 @@ void add_bench_command(CLI::App& verb);
 void add_study_command(CLI::App& verb);
 void add_ladder_command(CLI::App& verb);
 void add_recommend_command(CLI::App& verb);
+void add_bench_train_command(CLI::App& verb);
+void add_train_command(CLI::App& verb);
 
 }  // namespace driftless::cli

@@ -10,13 +10,13 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/evaluation.h"
 #include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/scheme_flags.h"
-#include "driftless/engine/cpu_reasoner.h"
 
 namespace driftless::cli {
 namespace {
@@ -29,8 +29,7 @@ struct EvalOptions {
   ArcOptions arc;
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string halting = "fixed";
-  int64_t threads = default_threads();
-  std::string dtype = "f32";
+  BackendOptions backend;
   uint64_t seed = 0;
   SchemeFlags scheme;
   std::string predictions;
@@ -63,17 +62,6 @@ Boards read_input(const store::Checkpoint& checkpoint, const EvalOptions& option
   }
   require_fits(checkpoint, boards.examples, options.data.path);
   return boards;
-}
-
-std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
-                                                const quant::QuantPlan& plan,
-                                                const EvalOptions& options) {
-  // Four boards per thread keep all threads busy until the last boards.
-  return engine::make_cpu_reasoner(checkpoint,
-                                   {.slots = std::max<int64_t>(8, 4 * options.threads),
-                                    .threads = options.threads,
-                                    .dtype = engine::parse_dtype(options.dtype),
-                                    .plan = &plan});
 }
 
 Json estimate_json(double share, const task::Interval& interval, int64_t n) {
@@ -143,13 +131,14 @@ void report_arc(const Boards& boards, const Evaluation& result, const EvalOption
 Json settings_json(const EvalOptions& options, const PlannedScheme& scheme) {
   return {{"model", options.model},
           {"data", options.data.path},
-          {"dtype", options.dtype},
+          {"device", options.backend.device},
+          {"dtype", options.backend.dtype},
           {"scheme", scheme.text},
           {"calibration", scheme.calibration},
           {"halting", options.halting},
           {"max_steps", options.steps},
           {"seed", options.seed},
-          {"threads", options.threads}};
+          {"threads", options.backend.threads}};
 }
 
 void print_scheme(const PlannedScheme& scheme) {
@@ -167,8 +156,9 @@ void report_effort(const Evaluation& result, const EvalOptions& options, Json& r
   std::printf("%-10s %6.2f     (at most %lld, halting %s)\n", "steps",
               static_cast<double>(steps) / n, static_cast<long long>(options.steps),
               options.halting.c_str());
-  std::printf("%-10s %6.2f s   (%.2f boards/s, %lld threads, %s)\n", "time", result.wall_s,
-              n / result.wall_s, static_cast<long long>(options.threads), options.dtype.c_str());
+  std::printf("%-10s %6.2f s   (%.2f boards/s, %s, %lld threads, %s)\n", "time", result.wall_s,
+              n / result.wall_s, options.backend.device.c_str(),
+              static_cast<long long>(options.backend.threads), options.backend.dtype.c_str());
 }
 
 std::string predictions_text(const Boards& boards, const Evaluation& result) {
@@ -203,8 +193,8 @@ void eval(EvalOptions options) {
                     "--submission: for ARC models only; got a model for ", boards.task.name);
   const InterruptGuard guard;
   const PlannedScheme scheme =
-      planned_scheme(options.scheme, checkpoint, engine::parse_dtype(options.dtype));
-  const auto reasoner = make_reasoner(checkpoint, scheme.plan, options);
+      planned_scheme(options.scheme, checkpoint, engine::parse_dtype(options.backend.dtype));
+  const auto reasoner = make_reasoner(checkpoint, scheme.plan, options.backend);
   const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,
                                      {.halting = reason::find_halting(options.halting),
                                       .max_steps = options.steps,
@@ -247,8 +237,7 @@ void add_eval_command(CLI::App& verb) {
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       ->check(positive());
   verb.add_option("--halting", options->halting, "fixed, halt or stable")->capture_default_str();
-  verb.add_option("--threads", options->threads, "threads")->capture_default_str();
-  verb.add_option("--dtype", options->dtype, "f32 or bf16")->capture_default_str();
+  add_backend_flags(verb, options->backend);
   verb.add_option("--seed", options->seed,
                   "of EqR's random states and noise, and of drawn variants")
       ->capture_default_str();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driftless program. Exit codes: 0 done, 2 wrong usage, 130 interrupted, 10 + ErrorCode for
-// everything else.
+// The driftless program. Exit codes: 0 done, 2 wrong usage, 128 + signal after an interrupt, 10 +
+// ErrorCode for everything else.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -32,6 +32,7 @@ constexpr std::array kVerbs = {
     Verb{"study", "run a recipe of quantization experiments", add_study_command},
     Verb{"recommend", "the fewest bits per layer that keep accuracy", add_recommend_command},
     Verb{"bench", "how fast a model runs here", add_bench_command},
+    Verb{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},
     Verb{"data", "generate, check, convert and describe boards", add_data_command},
@@ -85,6 +86,8 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const CLI::Success& success) {
     return app.exit(success);
+  } catch (const CLI::RuntimeError& end) {
+    return end.get_exit_code();  // a verb that has said what there is to say
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
   } catch (const Interrupted& stop) {

@@ -3,24 +3,12 @@
 
 #include <cmath>
 
-#include "driftless/base/error.h"
+#include "driftless/reason/start.h"
 
 namespace driftless::engine {
 namespace {
 
 using model::Positions;
-
-/// Of a normal distribution cut at two standard deviations, so that the rest has deviation 1.
-constexpr double kTruncatedScale = 1.1368472;
-constexpr double kTruncation = 2;
-
-float truncated_normal(Rng& rng, double deviation) {
-  for (;;) {
-    const double value = rng.gaussian();
-    if (std::abs(value) <= kTruncation)
-      return static_cast<float>(value * kTruncatedScale * deviation);
-  }
-}
 
 Buffer table(const Build& build, const std::string& name) {
   const auto found = build.tensors.find(name);
@@ -38,28 +26,16 @@ Start::Start(const Build& build)
       h_init_(table(build, "H_init")),
       l_init_(table(build, "L_init")) {}
 
-void Start::require_fits(const reason::Board& board) const {
-  DRIFTLESS_REQUIRE(std::ssize(board.tokens) == config_.seq_len, ErrorCode::InvalidArgument,
-                    "board; got ", board.tokens.size(), " cells, expected ", config_.seq_len,
-                    " as the model has");
-  for (size_t cell = 0; cell < board.tokens.size(); ++cell)
-    DRIFTLESS_REQUIRE(board.tokens[cell] < config_.vocab_size, ErrorCode::InvalidArgument,
-                      "board, cell ", cell, "; got token ", int{board.tokens[cell]},
-                      ", expected below ", config_.vocab_size);
-  if (config_.puzzle_emb_len > 0)
-    DRIFTLESS_REQUIRE(board.puzzle >= 0 && board.puzzle < config_.num_puzzle_identifiers,
-                      ErrorCode::InvalidArgument, "board; got puzzle row ", board.puzzle,
-                      ", expected 0 to ", config_.num_puzzle_identifiers - 1);
-}
+void Start::require_fits(const reason::Board& board) const { reason::require_fits(config_, board); }
 
 void Start::fill(Slot& slot, const reason::Board& board) const {
   embed(slot, board);
   if (config_.arch == model::Arch::Eqr) {
     slot.rng = Rng(board.seed);
     for (int64_t i = 0; i < layout_.rows * layout_.width; ++i)
-      slot.z_h.data()[i] = truncated_normal(slot.rng, config_.h_init_std);
+      slot.z_h.data()[i] = reason::truncated_normal(slot.rng, config_.h_init_std);
     for (int64_t i = 0; i < layout_.rows * layout_.width; ++i)
-      slot.z_l.data()[i] = truncated_normal(slot.rng, config_.l_init_std);
+      slot.z_l.data()[i] = reason::truncated_normal(slot.rng, config_.l_init_std);
     return;
   }
   for (int64_t row = 0; row < layout_.rows; ++row) {

@@ -2,57 +2,40 @@
 #include "driftless/lab/batches.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/task/sudoku/augment.h"
-#include "driftless/task/sudoku/canonical.h"
+#include "driftless/lab/symmetry.h"
 
 namespace driftless::lab {
 
-using task::sudoku::Board;
-using task::sudoku::Puzzle;
+using task::Example;
 
-BoardPool::BoardPool(std::vector<PoolPart> parts) : parts_(std::move(parts)) {
+BoardPool::BoardPool(const task::Task& task, std::vector<PoolPart> parts, Augment augment)
+    : task_(task), parts_(std::move(parts)), augment_(augment) {
   DRIFTLESS_REQUIRE(!parts_.empty(), ErrorCode::BadConfig, "pool: got no files, expected one");
   for (const PoolPart& part : parts_) {
-    DRIFTLESS_REQUIRE(!part.puzzles.empty(), ErrorCode::BadConfig,
+    DRIFTLESS_REQUIRE(!part.boards.empty(), ErrorCode::BadConfig,
                       "pool: a file gave no boards; lower its min_rating");
     DRIFTLESS_REQUIRE(part.share > 0, ErrorCode::BadConfig, "pool: share; got ", part.share,
                       ", expected a positive number");
     total_share_ += part.share;
-    if (cells_ == 0) cells_ = part.puzzles.front().question.size();
-    for (const Puzzle& puzzle : part.puzzles)
-      DRIFTLESS_REQUIRE(puzzle.question.size() == cells_, ErrorCode::BadConfig,
-                        "pool: got boards of ", puzzle.question.size(), " and of ", cells_,
+    if (cells_ == 0) cells_ = std::ssize(part.boards.front().input);
+    for (const Example& board : part.boards)
+      DRIFTLESS_REQUIRE(std::ssize(board.input) == cells_, ErrorCode::BadConfig,
+                        "pool: got boards of ", board.input.size(), " and of ", cells_,
                         " cells, expected one size");
   }
 }
 
-const Puzzle& BoardPool::draw(Rng& rng) const {
+Example BoardPool::draw(Rng& rng) const {
   double point = rng.uniform() * total_share_;
   size_t part = 0;
   while (part + 1 < parts_.size() && point >= parts_[part].share) point -= parts_[part++].share;
-  const std::vector<Puzzle>& puzzles = parts_[part].puzzles;
-  return puzzles[static_cast<size_t>(rng.below(puzzles.size()))];
+  const std::vector<Example>& boards = parts_[part].boards;
+  const Example& board = boards[static_cast<size_t>(rng.below(boards.size()))];
+  return augment_ == Augment::On ? random_image(task_, board, rng) : board;
 }
-
-int64_t count_equivalent(std::span<const Puzzle> pool, std::span<const Puzzle> held_out) {
-  std::set<Board> forms;
-  for (const Puzzle& puzzle : held_out)
-    forms.insert(task::sudoku::canonical_form(puzzle.question, puzzle.answer));
-  return std::count_if(pool.begin(), pool.end(), [&](const Puzzle& puzzle) {
-    return forms.contains(task::sudoku::canonical_form(puzzle.question, puzzle.answer));
-  });
-}
-
-namespace {
-void append_tokens(const Board& board, std::vector<uint8_t>& tokens) {
-  for (int64_t cell = 0; cell < board.size(); ++cell)
-    tokens.push_back(static_cast<uint8_t>(board.at(cell) + 1));
-}
-}  // namespace
 
 Batch make_batch(const BoardPool& pool, const BatchOptions& options, int64_t step) {
   Rng rng(Rng(options.seed).next() + static_cast<uint64_t>(step));
@@ -60,11 +43,11 @@ Batch make_batch(const BoardPool& pool, const BatchOptions& options, int64_t ste
   Batch batch;
   batch.inputs.reserve(values);
   batch.labels.reserve(values);
+  batch.min_steps.reserve(static_cast<size_t>(options.boards));
   for (int64_t i = 0; i < options.boards; ++i) {
-    const Puzzle& puzzle = pool.draw(rng);
-    const auto symmetry = task::sudoku::random_symmetry(puzzle.question.box, rng);
-    append_tokens(apply(symmetry, puzzle.question), batch.inputs);
-    append_tokens(apply(symmetry, puzzle.answer), batch.labels);
+    const Example board = pool.draw(rng);
+    batch.inputs.insert(batch.inputs.end(), board.input.begin(), board.input.end());
+    batch.labels.insert(batch.labels.end(), board.label.begin(), board.label.end());
     const bool explores = options.halt_max_steps > 1 && rng.uniform() < options.halt_exploration;
     const uint64_t choices =
         static_cast<uint64_t>(std::max<int64_t>(options.halt_max_steps - 1, 1));

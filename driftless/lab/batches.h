@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training boards: files with shares, and freshly augmented batches that depend on seed and step
-// alone, so that a resumed run sees the same boards as an uninterrupted one.
+// The boards a run trains on and the batches drawn from them. A batch depends on the seed and the
+// step alone, so that a resumed run sees the boards it would have seen.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "driftless/base/rng.h"
-#include "driftless/task/sudoku/board.h"
+#include "driftless/task/table.h"
 
 namespace driftless::lab {
 
 /// Boards that are drawn `share` of the time, relative to the other parts.
 struct PoolPart {
-  std::vector<task::sudoku::Puzzle> puzzles;
+  std::vector<task::Example> boards;
   double share = 1;
 };
+
+enum class Augment { Off, On };
 
 class BoardPool {
  public:
   /// Throws BadConfig on an empty pool or part, a share that is not positive, or mixed board sizes.
-  explicit BoardPool(std::vector<PoolPart> parts);
+  BoardPool(const task::Task& task, std::vector<PoolPart> parts, Augment augment = Augment::On);
 
-  [[nodiscard]] const task::sudoku::Puzzle& draw(Rng& rng) const;
-  /// Cells of every board: 81 or 16.
+  /// A board, under a random symmetry where the pool augments.
+  [[nodiscard]] task::Example draw(Rng& rng) const;
+  /// Cells of every board: 81 or 16 for Sudoku.
   [[nodiscard]] int64_t cells() const { return cells_; }
+  [[nodiscard]] const task::Task& task() const { return task_; }
 
  private:
+  const task::Task& task_;
   std::vector<PoolPart> parts_;
+  Augment augment_;
   double total_share_ = 0;
   int64_t cells_ = 0;
 };
-
-/// Boards of the pool that a symmetry turns into one of `held_out`: 0 for an honest evaluation.
-/// About 0.2 ms a board.
-int64_t count_equivalent(std::span<const task::sudoku::Puzzle> pool,
-                         std::span<const task::sudoku::Puzzle> held_out);
 
 struct BatchOptions {
   uint64_t seed = 0;

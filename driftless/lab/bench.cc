@@ -12,6 +12,7 @@
 #include "driftless/lab/ops.h"
 #include "driftless/lab/sublayers.h"
 #include "driftless/lab/trainer.h"
+#include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
 
 namespace driftless::lab {
@@ -20,19 +21,25 @@ namespace {
 constexpr int kRepetitions = 9;
 constexpr int kInner = 10;  // calls per repetition, to bury the cost of waiting for the device
 
+double product_gflop(int64_t m, int64_t n, int64_t k) {
+  return 2e-9 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
 struct Work {
-  double tokens;    // GFLOP of one token mixer, forward
+  double tokens;    // GFLOP of one token mixer or attention, forward
   double channels;  // GFLOP of one channel SwiGLU, forward
 };
 Work block_work(const BenchShape& shape) {
-  const auto boards = static_cast<double>(shape.boards);
-  const int64_t t = shape.model.seq_len;
+  const int64_t t = model::positions_count(shape.model);
   const int64_t d = shape.model.hidden_size;
-  const auto cost = [&](int64_t rows, int64_t width) {
-    const int64_t inner = model::swiglu_inner(width, shape.model.expansion);
-    return boards * 2e-9 * static_cast<double>(rows) * static_cast<double>(3 * inner * width);
+  const auto swiglu = [&](int64_t rows, int64_t width) {
+    return product_gflop(rows, 3 * model::swiglu_inner(width, shape.model.expansion), width);
   };
-  return {cost(d, t), cost(t, d)};
+  const double tokens = shape.model.mixer == model::Mixer::Tokens
+                            ? swiglu(d, t)
+                            : product_gflop(t, 4 * d, d) + product_gflop(t, 2 * t, d);
+  const auto boards = static_cast<double>(shape.boards);
+  return {boards * tokens, boards * swiglu(t, d)};
 }
 
 double median_ms(at::Device device, const std::function<void()>& call) {
@@ -55,15 +62,30 @@ double median_ms(at::Device device, const std::function<void()>& call) {
 
 double step_gflop(const BenchShape& shape) {
   const Work work = block_work(shape);
-  const int64_t per_round = (shape.model.l_cycles + 1) * shape.model.num_layers;
-  const auto blocks = static_cast<double>(shape.model.h_cycles * per_round + 2 * per_round);
-  return blocks * (work.tokens + work.channels);
+  const std::vector<model::Network> networks = model::networks(shape.model);
+  int64_t blocks = 0;
+  for (const model::NetworkCall& call : model::schedule(shape.model)) {
+    const int64_t passes =
+        (call.has_gradient ? 3 : 1) + (shape.model.arch == model::Arch::Hrm ? 1 : 0);
+    blocks += passes * networks[static_cast<size_t>(call.network)].num_layers;
+  }
+  return static_cast<double>(blocks) * (work.tokens + work.channels);
+}
+
+double measured_peak_gflops(at::Device device) {
+  const at::NoGradGuard no_gradients;
+  const int64_t side = device.is_cuda() ? 8192 : 1024;
+  const auto options = at::TensorOptions(activation_type(device)).device(device);
+  const at::Tensor a = at::randn({side, side}, options);
+  const at::Tensor b = at::randn({side, side}, options);
+  return 1e3 * product_gflop(side, side, side) / median_ms(device, [&] { at::mm(a, b); });
 }
 
 void bench_pieces(const BenchShape& shape, at::Device device,
                   const std::function<void(const BenchResult&)>& report) {
+  if (shape.model.mixer != model::Mixer::Tokens) return;
   const int64_t b = shape.boards;
-  const int64_t t = shape.model.seq_len;
+  const int64_t t = model::positions_count(shape.model);
   const int64_t d = shape.model.hidden_size;
   const int64_t it = model::swiglu_inner(t, shape.model.expansion);
   const int64_t id = model::swiglu_inner(d, shape.model.expansion);

@@ -5,11 +5,15 @@
 
 namespace driftless::lab {
 
-Carry empty_carry(const Trm& trm, const FreshBoards& boards) {
+Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards) {
   const int64_t count = boards.inputs.size(0);
   const at::TensorOptions options = boards.inputs.options();
-  return {trm.initial_states(count), at::zeros_like(boards.inputs), at::zeros_like(boards.labels),
-          at::zeros({count}, options.dtype(at::kInt)), at::ones({count}, options.dtype(at::kBool))};
+  const States initial = net.initial_states(count);
+  return {{initial.h.contiguous(), initial.l.contiguous()},
+          at::zeros_like(boards.inputs),
+          at::zeros_like(boards.labels),
+          at::zeros({count}, options.dtype(at::kInt)),
+          at::ones({count}, options.dtype(at::kBool))};
 }
 
 States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {
@@ -23,12 +27,36 @@ States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {
 }
 
 void advance(Carry& carry, const StepOutput& output, const FreshBoards& fresh,
-             int64_t halt_max_steps) {
+             const model::ModelConfig& config) {
   carry.states.h.copy_(output.states.h);
   carry.states.l.copy_(output.states.l);
   carry.steps.add_(1);
-  const at::Tensor wants_to = at::logical_and(output.halt.gt(0), carry.steps.ge(fresh.min_steps));
-  carry.halted.copy_(at::logical_or(carry.steps.ge(halt_max_steps), wants_to));
+  const at::Tensor is_sure =
+      config.arch == model::Arch::Hrm ? output.halt.gt(output.go_on) : output.halt.gt(0);
+  const at::Tensor wants_to = at::logical_and(is_sure, carry.steps.ge(fresh.min_steps));
+  carry.halted.copy_(at::logical_or(carry.steps.ge(config.halt_max_steps), wants_to));
+}
+
+namespace {
+template <class Change>
+Carry changed(const Carry& carry, Change change) {
+  return {{change(carry.states.h), change(carry.states.l)},
+          change(carry.inputs),
+          change(carry.labels),
+          change(carry.steps),
+          change(carry.halted)};
+}
+}  // namespace
+
+Carry gather(const Carry& part, Ranks& ranks) {
+  return changed(part, [&](const at::Tensor& tensor) { return ranks.gather(tensor); });
+}
+
+Carry share_of(const Carry& whole, const Ranks& ranks) {
+  const int64_t count = whole.steps.size(0) / ranks.size();
+  return changed(whole, [&](const at::Tensor& tensor) {
+    return tensor.narrow(0, ranks.rank() * count, count).clone();
+  });
 }
 
 void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output,
@@ -41,13 +69,16 @@ void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output
                        sum_over(loss.is_exact), sum_over(is_foreseen), sum_over(carry.steps)}));
 }
 
-Tally take_tally(at::Tensor& sums, int64_t boards) {
-  const at::Tensor host = sums.clone().to(at::kCPU);
+Tally take_tally(at::Tensor& sums, int64_t boards, Ranks& ranks) {
+  at::Tensor total = sums.clone();
   sums.zero_();
+  ranks.sum(total);
+  const at::Tensor host = total.to(at::kCPU);
   const double* s = host.data_ptr<double>();
-  const double board_steps = std::max(s[0], 1.0) * static_cast<double>(boards);
+  const double steps = s[0] / static_cast<double>(ranks.size());
+  const double board_steps = std::max(steps, 1.0) * static_cast<double>(boards);
   const double halted = std::max(s[3], 1.0);
-  return {static_cast<int64_t>(s[0]),
+  return {static_cast<int64_t>(steps),
           s[1] / board_steps,
           s[2] / board_steps,
           static_cast<int64_t>(s[3]),

@@ -8,7 +8,8 @@
 #include <ATen/ATen.h>
 
 #include "driftless/lab/loss.h"
-#include "driftless/lab/trm.h"
+#include "driftless/lab/ranks.h"
+#include "driftless/lab/recursive_net.h"
 
 namespace driftless::lab {
 
@@ -29,15 +30,21 @@ struct FreshBoards {
 };
 
 /// All slots free.
-Carry empty_carry(const Trm& trm, const FreshBoards& boards);
+Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards);
 
 /// Gives each free slot its fresh board, and returns the states to start the step from.
 States refill(Carry& carry, const FreshBoards& fresh, const States& initial);
 
 /// Takes over the new states and decides which slots halt: after halt_max_steps, or as soon as the
-/// halting logit is positive and the slot has had its least number of steps.
+/// halting logit is positive (HRM: above the continue logit) and the slot has had its least number
+/// of steps.
 void advance(Carry& carry, const StepOutput& output, const FreshBoards& fresh,
-             int64_t halt_max_steps);
+             const model::ModelConfig& config);
+
+/// The carry of all ranks, in their order, on each of them.
+Carry gather(const Carry& part, Ranks& ranks);
+/// The slots of one rank: an equal share of each tensor. Requires that the ranks divide the slots.
+Carry share_of(const Carry& whole, const Ranks& ranks);
 
 /// What a run reports, summed on the device since the last reading.
 struct Tally {
@@ -53,7 +60,8 @@ struct Tally {
 /// Adds one step to `sums`, float64 [kTallySums]. Call after advance().
 constexpr int64_t kTallySums = 8;
 void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output, const Loss& loss);
-/// Reads and clears. Waits for the device.
-Tally take_tally(at::Tensor& sums, int64_t boards);
+/// Reads the sums of all ranks and clears. `boards` is the batch of all of them. Waits for the
+/// device.
+Tally take_tally(at::Tensor& sums, int64_t boards, Ranks& ranks);
 
 }  // namespace driftless::lab

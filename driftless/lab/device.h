@@ -13,9 +13,9 @@
 
 namespace driftless::lab {
 
-/// "cpu" or "cuda". Throws InvalidArgument on other names and Unsupported when the build or the
-/// machine has no CUDA device.
-at::Device find_device(std::string_view name);
+/// "cpu" or "cuda"; `index` is which CUDA device, from then on the current one. Throws
+/// InvalidArgument on other names and Unsupported when the build or the machine has no CUDA device.
+at::Device find_device(std::string_view name, int64_t index = 0);
 
 /// The stream that torch's operations go to now. Requires a CUDA device.
 cuda::Stream current_stream();

@@ -15,13 +15,16 @@ namespace {
 constexpr int64_t kPlainRuns = 3;
 }  // namespace
 
-at::Device find_device(std::string_view name) {
+at::Device find_device(std::string_view name, int64_t index) {
   if (name == "cpu") return at::Device(at::kCPU);
   DRIFTLESS_REQUIRE(name == "cuda", ErrorCode::InvalidArgument, "device: got '", name,
                     "', expected cpu or cuda");
-  DRIFTLESS_REQUIRE(c10::cuda::device_count() > 0, ErrorCode::Unsupported,
-                    "device: no CUDA device found; expected one; use cpu");
-  return at::Device(at::kCUDA, 0);
+  DRIFTLESS_REQUIRE(c10::cuda::device_count() > index, ErrorCode::Unsupported, "device: got ",
+                    static_cast<int64_t>(c10::cuda::device_count()),
+                    " CUDA devices, expected at least ", index + 1, "; use cpu");
+  const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
+  c10::cuda::set_device(device.index());
+  return device;
 }
 
 cuda::Stream current_stream() { return at::cuda::getCurrentCUDAStream().stream(); }

@@ -12,7 +12,7 @@ namespace {
 }
 }  // namespace
 
-at::Device find_device(std::string_view name) {
+at::Device find_device(std::string_view name, int64_t /*index*/) {
   DRIFTLESS_REQUIRE(name == "cpu" || name == "cuda", ErrorCode::InvalidArgument, "device: got '",
                     name, "', expected cpu or cuda");
   if (name == "cuda") no_cuda("device");
@@ -47,6 +47,10 @@ void residual_norm_backward(Real, NormAxis, StateShape, const void*, const void*
                             void*, Stream) {
   no_cuda("residual_norm_backward");
 }
+void rotate(Real, RopeShape, float, const float*, const float*, void*, Stream) {
+  no_cuda("rotate");
+}
+void draw_normal(Generator*, const int64_t*, NoiseShape, float*, Stream) { no_cuda("draw_normal"); }
 void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
                      Stream) {
   no_cuda("adam_atan2_step");

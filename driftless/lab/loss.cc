@@ -29,8 +29,15 @@ Loss loss(const at::Tensor& logits, const at::Tensor& halt, const at::Tensor& la
   out.answer = (per_cell.sum(1) / cells).sum();
   out.halting = at::binary_cross_entropy_with_logits(halt, out.is_exact.to(at::kFloat), {}, {},
                                                      at::Reduction::Sum);
-  out.total = (out.answer + 0.5 * out.halting) / labels.size(0);
+  out.total = out.answer + 0.5 * out.halting;
   return out;
+}
+
+at::Tensor continue_loss(const at::Tensor& go_on, const at::Tensor& next_halt,
+                         const at::Tensor& next_go_on, const at::Tensor& is_last) {
+  const at::Tensor promise = at::where(is_last, next_halt, at::maximum(next_halt, next_go_on));
+  return at::binary_cross_entropy_with_logits(go_on, at::sigmoid(promise).detach(), {}, {},
+                                              at::Reduction::Sum);
 }
 
 }  // namespace driftless::lab

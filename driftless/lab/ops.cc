@@ -7,7 +7,6 @@
 #include "driftless/lab/device.h"
 
 namespace driftless::lab {
-namespace {
 
 cuda::Real real_of(const at::Tensor& tensor) {
   const at::ScalarType type = tensor.scalar_type();
@@ -15,6 +14,8 @@ cuda::Real real_of(const at::Tensor& tensor) {
                     "CUDA kernels: got ", at::toString(type), ", expected Float or BFloat16");
   return type == at::kFloat ? cuda::Real::Float32 : cuda::Real::BFloat16;
 }
+
+namespace {
 
 // Throws unless the kernels can read the tensor in 16-byte pieces along `extent`.
 void require_vectors(const at::Tensor& tensor, int64_t extent) {

@@ -14,6 +14,9 @@ namespace driftless::lab {
 
 using cuda::NormAxis;
 
+/// The element type as kernels name it. Throws InvalidArgument on other types.
+cuda::Real real_of(const at::Tensor& tensor);
+
 /// silu(gate) * up. Reads gate_up as [rows, 2, half] (gates first) and returns [rows, half].
 at::Tensor swiglu_forward(const at::Tensor& gate_up, int64_t rows);
 /// The gradient of gate_up, in its shape. d_act holds rows * half values.

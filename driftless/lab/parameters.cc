@@ -20,6 +20,15 @@ bool ends_with(const std::string& name, std::string_view suffix) {
   return std::string_view(name).ends_with(suffix);
 }
 
+// From uniform values in [-1, 1), in place.
+at::Tensor to_truncated_normal(at::Tensor uniform, double std) {
+  const double uncut = std / kTruncatedStd;
+  return uniform.mul_(std::erf(2.0 / std::sqrt(2.0)))
+      .erfinv_()
+      .mul_(std::sqrt(2.0) * uncut)
+      .clamp_(-2.0 * uncut, 2.0 * uncut);
+}
+
 at::Tensor initial_tensor(const model::ParamSpec& spec, int64_t width, Rng& rng) {
   if (spec.role == model::ParamRole::InitState)
     return truncated_normal(spec.shape, 1.0, rng).to(at::kBFloat16).to(at::kFloat);
@@ -51,14 +60,15 @@ at::Tensor Layout::view(const at::Tensor& flat, std::string_view name) const {
 
 at::Tensor truncated_normal(const std::vector<int64_t>& shape, double std, Rng& rng) {
   at::Tensor values = at::empty(shape, at::kDouble);
-  const double edge = std::erf(2.0 / std::sqrt(2.0));
   double* data = values.data_ptr<double>();
-  for (int64_t i = 0; i < values.numel(); ++i) data[i] = (2.0 * rng.uniform() - 1.0) * edge;
-  const double uncut = std / kTruncatedStd;
-  return at::erfinv(values)
-      .mul_(std::sqrt(2.0) * uncut)
-      .clamp_(-2.0 * uncut, 2.0 * uncut)
-      .to(at::kFloat);
+  for (int64_t i = 0; i < values.numel(); ++i) data[i] = 2.0 * rng.uniform() - 1.0;
+  return to_truncated_normal(values, std).to(at::kFloat);
+}
+
+at::Tensor random_truncated_normal(const std::vector<int64_t>& shape, double std,
+                                   at::Device device) {
+  const at::Tensor values = at::empty(shape, at::TensorOptions(at::kFloat).device(device));
+  return to_truncated_normal(values.uniform_(-1, 1), std);
 }
 
 NamedTensors initial_weights(const model::ModelConfig& config, Rng& rng) {

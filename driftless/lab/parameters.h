@@ -51,6 +51,10 @@ NamedTensors initial_weights(const model::ModelConfig& config, Rng& rng);
 /// Values cut off at two standard deviations whose own standard deviation is `std`.
 at::Tensor truncated_normal(const std::vector<int64_t>& shape, double std, Rng& rng);
 
+/// The same from torch's generator of the device.
+at::Tensor random_truncated_normal(const std::vector<int64_t>& shape, double std,
+                                   at::Device device);
+
 /// A flat vector filled from named tensors. Throws BadFile naming `where` when one is missing or
 /// has another shape.
 at::Tensor to_flat(const Layout& layout, const NamedTensors& named, std::string_view where);

@@ -2,8 +2,6 @@
 #include "driftless/lab/recipe.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <span>
 #include <sstream>
 #include <variant>
@@ -12,72 +10,60 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
+#include "driftless/lab/recipe_keys.h"
+#include "driftless/model/presets.h"
 
 namespace driftless::lab {
 namespace {
 
-using Target = std::variant<int64_t*, double*, std::string*>;
+/// Puts one TOML value where its key wants it.
+struct Assign {
+  const Key& key;
+  const toml::node& node;
+  const std::string& where;  ///< file, line and key
 
-enum class Resume { MustMatch, MayDiffer };
-enum class Need { Optional, Required };
+  void operator()(std::string* target) const { *target = text(); }
+  void operator()(model::Arch* target) const { *target = model::parse_arch(text(), where); }
+  void operator()(model::Positions* target) const {
+    *target = model::parse_positions(text(), where);
+  }
+  void operator()(model::Mixer* target) const {
+    const std::string name = text();
+    for (const auto& row : kMixerNames)
+      if (row.name == name) {
+        *target = row.value;
+        return;
+      }
+    fail(ErrorCode::BadConfig, where, "; got '", name, "', expected attention or tokens");
+  }
+  void operator()(bool* target) const {
+    require(node.is_boolean(), "true or false");
+    *target = node.ref<bool>();
+  }
+  void operator()(int64_t* target) const {
+    require(node.is_integer(), "a whole number");
+    *target = node.ref<int64_t>();
+    require_in_range(static_cast<double>(*target));
+  }
+  void operator()(double* target) const {
+    require(node.is_number(), "a number");
+    *target = *node.value<double>();
+    require_in_range(*target);
+  }
 
-// One key of a recipe: where its value goes, and what it may be.
-struct Key {
-  std::string_view section;
-  std::string_view name;
-  Target target;
-  double low = 0;
-  double high = std::numeric_limits<double>::max();
-  Need need = Need::Optional;
-  Resume resume = Resume::MustMatch;
+ private:
+  void require(bool is_right, const char* expected) const {
+    DRIFTLESS_REQUIRE(is_right, ErrorCode::BadConfig, where, "; expected ", expected);
+  }
+  void require_in_range(double number) const {
+    DRIFTLESS_REQUIRE(number >= key.low && number <= key.high, ErrorCode::BadConfig, where,
+                      "; got ", number, ", expected ", key.low, " to ", key.high);
+  }
+  [[nodiscard]] std::string text() const {
+    require(node.is_string(), "a text");
+    return node.ref<std::string>();
+  }
 };
-
-constexpr double kAny = std::numeric_limits<double>::max();
-
-std::vector<Key> keys_of(Recipe& r) {
-  model::ModelConfig& m = r.model;
-  return {
-      {"model", "vocab_size", &m.vocab_size, 2, 65536},
-      {"model", "seq_len", &m.seq_len, 1, 65536},
-      {"model", "hidden_size", &m.hidden_size, 8, 8192},
-      {"model", "num_layers", &m.num_layers, 1, 64},
-      {"model", "expansion", &m.expansion, 0.5, 64},
-      {"recursion", "h_cycles", &m.h_cycles, 1, 64},
-      {"recursion", "l_cycles", &m.l_cycles, 1, 64},
-      {"recursion", "halt_max_steps", &m.halt_max_steps, 1, 255},
-      {"recursion", "halt_exploration", &r.halt_exploration, 0, 1},
-      {"train", "seed", &r.seed, 0, kAny, Need::Required},
-      {"train", "batch", &r.batch, 1, 65536},
-      {"train", "lr", &r.lr.peak, 0, 1},
-      {"train", "weight_decay", &r.optimizer.weight_decay, 0, 100},
-      {"train", "beta1", &r.optimizer.beta1, 0, 0.9999999},
-      {"train", "beta2", &r.optimizer.beta2, 0, 0.9999999},
-      {"train", "ema_rate", &r.optimizer.ema_rate, 0, 1},
-      {"train", "warmup_steps", &r.lr.warmup_steps, 0, kAny},
-      {"train", "steps", &r.lr.steps, 1, kAny, Need::Required, Resume::MayDiffer},
-      {"train", "decay_steps", &r.lr.decay_steps, 0, kAny, Need::Optional, Resume::MayDiffer},
-      {"train", "final_lr_ratio", &r.lr.final_ratio, 0, 1, Need::Optional, Resume::MayDiffer},
-      {"eval", "file", &r.eval_file, 0, kAny, Need::Required, Resume::MayDiffer},
-      {"eval", "boards", &r.eval_boards, 1, kAny, Need::Optional, Resume::MayDiffer},
-      {"output", "log_every", &r.log_every, 1, kAny, Need::Optional, Resume::MayDiffer},
-      {"output", "eval_every", &r.eval_every, 1, kAny, Need::Optional, Resume::MayDiffer},
-      {"output", "checkpoint_every", &r.checkpoint_every, 1, kAny, Need::Optional,
-       Resume::MayDiffer},
-  };
-}
-
-std::vector<Key> pool_keys_of(Recipe::PoolFile& pool) {
-  return {{"task.pool", "file", &pool.file, 0, kAny, Need::Required},
-          {"task.pool", "min_rating", &pool.min_rating, 0, kAny},
-          {"task.pool", "share", &pool.share, 1e-9, kAny}};
-}
-
-std::string value_text(const Target& target) {
-  std::ostringstream out;
-  out.precision(17);
-  std::visit([&](const auto* value) { out << *value; }, target);
-  return out.str();
-}
 
 class Reader {
  public:
@@ -85,47 +71,47 @@ class Reader {
 
   void read(const toml::table& root) {
     const std::vector<Key> keys = keys_of(recipe_);
-    std::vector<std::string_view> sections = {"task"};
+    std::vector<std::string_view> sections;
     for (const Key& key : keys)
-      if (sections.back() != key.section) sections.push_back(key.section);
+      if (sections.empty() || sections.back() != key.section) sections.push_back(key.section);
     for (const auto& [name, node] : root) {
       require_known(name.str(), sections, name.source().begin.line);
-      const toml::table& section = as_table(node, name.str());
-      if (name == "task")
-        read_task(section);
-      else
-        read_section(section, name.str(), keys);
+      as_table(node, name.str());
     }
-    for (const Key& key : keys)
-      DRIFTLESS_REQUIRE(key.need == Need::Optional || root[key.section][key.name],
-                        ErrorCode::BadConfig, where_, ": no key '", key.section, ".", key.name,
-                        "'; it is required");
+    set_defaults(root);
+    for (const auto& [name, node] : root) read_section(*node.as_table(), name.str(), keys);
     DRIFTLESS_REQUIRE(!recipe_.pool.empty(), ErrorCode::BadConfig, where_,
                       ": no [[task.pool]]; expected at least one file of boards");
   }
 
  private:
-  void read_task(const toml::table& task) {
-    constexpr std::array<std::string_view, 1> kNames = {"pool"};
-    for (const auto& [name, node] : task) {
-      require_known(name.str(), kNames, name.source().begin.line);
-      const toml::array* files = node.as_array();
-      DRIFTLESS_REQUIRE(files != nullptr, ErrorCode::BadConfig, where_, ":",
-                        node.source().begin.line, ": got one pool, expected [[task.pool]]");
-      for (const toml::node& file : *files) {
-        Recipe::PoolFile pool;
-        const toml::table& table = as_table(file, "task.pool");
-        read_section(table, "task.pool", pool_keys_of(pool));
-        DRIFTLESS_REQUIRE(!pool.file.empty(), ErrorCode::BadConfig, where_, ":",
-                          file.source().begin.line, ": no key 'task.pool.file'; it is required");
-        recipe_.pool.push_back(pool);
-      }
+  /// What the task and the preset say, before any key of its own.
+  void set_defaults(const toml::table& root) {
+    const auto preset = root["model"]["preset"].value<std::string>();
+    const auto task = root["task"]["name"].value<std::string>();
+    if (preset) {
+      recipe_.model = model::find_preset(*preset).config;
+      recipe_.task = model::to_string(recipe_.model.task);
     }
+    if (task) recipe_.task = *task;
+    const model::Task row = model::parse_task(recipe_.task, where_);
+    DRIFTLESS_REQUIRE(row == model::Task::Sudoku || row == model::Task::Maze, ErrorCode::BadConfig,
+                      where_, ": task.name; got ", recipe_.task, ", expected sudoku or maze");
+    DRIFTLESS_REQUIRE(!preset || row == recipe_.model.task, ErrorCode::BadConfig, where_,
+                      ": model.preset; got one for ", model::to_string(recipe_.model.task),
+                      ", expected one for ", recipe_.task);
+    if (preset) return;
+    recipe_.model.task = row;
+    recipe_.model.vocab_size = task_of(recipe_).vocab_size();
+    recipe_.model.seq_len = task_of(recipe_).seq_len;
   }
 
   void read_section(const toml::table& table, std::string_view section,
                     const std::vector<Key>& keys) {
     std::vector<std::string_view> names;
+    if (section == "task") names.emplace_back("pool");
+    if (section == "model") names.emplace_back("preset");
+    if (section == "recursion") names.emplace_back("stage");
     for (const Key& key : keys)
       if (key.section == section) names.push_back(key.name);
     for (const auto& [name, node] : table) {
@@ -133,36 +119,71 @@ class Reader {
       const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& candidate) {
         return candidate.section == section && candidate.name == name.str();
       });
-      read_value(*key, node);
+      if (key != keys.end()) read_value(*key, node);
     }
+    for (const Key& key : keys)
+      DRIFTLESS_REQUIRE(key.section != section || key.need == Need::Optional || table[key.name],
+                        ErrorCode::BadConfig, where_, ":", table.source().begin.line, ": no key '",
+                        section, ".", key.name, "'; it is required");
+    if (section == "task") read_pool(table);
+    if (section == "recursion") read_stages(table);
   }
 
   void read_value(const Key& key, const toml::node& node) {
-    const auto line = node.source().begin.line;
-    const auto require = [&](bool is_right, const char* expected) {
-      DRIFTLESS_REQUIRE(is_right, ErrorCode::BadConfig, where_, ":", line, ": ", key.section, ".",
-                        key.name, "; expected ", expected);
-    };
-    double number = 0;
-    if (std::holds_alternative<std::string*>(key.target)) {
-      require(node.is_string(), "a text");
-      *std::get<std::string*>(key.target) = node.ref<std::string>();
-      return;
-    }
-    if (std::holds_alternative<int64_t*>(key.target)) {
-      require(node.is_integer(), "a whole number");
-      *std::get<int64_t*>(key.target) = node.ref<int64_t>();
-      number = static_cast<double>(node.ref<int64_t>());
-    } else {
-      require(node.is_number(), "a number");
-      number = *node.value<double>();
-      *std::get<double*>(key.target) = number;
-    }
-    DRIFTLESS_REQUIRE(number >= key.low && number <= key.high, ErrorCode::BadConfig, where_, ":",
-                      line, ": ", key.section, ".", key.name, "; got ", number, ", expected ",
-                      key.low, " to ", key.high);
+    std::ostringstream place;
+    place << where_ << ":" << node.source().begin.line << ": " << key.section << "." << key.name;
+    std::visit(Assign{key, node, place.str()}, key.target);
   }
 
+  /// The tables of [[section.name]].
+  template <class Use>
+  void for_each_table(const toml::table& table, std::string_view name, Use use) {
+    const toml::node* node = table.get(name);
+    if (node == nullptr) return;
+    const toml::array* tables = node->as_array();
+    DRIFTLESS_REQUIRE(tables != nullptr, ErrorCode::BadConfig, where_, ":",
+                      node->source().begin.line, ": got one '", name, "', expected [[", name,
+                      "]] tables");
+    for (const toml::node& one : *tables) use(as_table(one, name));
+  }
+
+  void read_pool(const toml::table& task) {
+    for_each_table(task, "pool", [&](const toml::table& table) {
+      Recipe::PoolPart part;
+      read_section(table, "task.pool", pool_keys_of(part));
+      require_source(part.source, "task.pool", table.source().begin.line);
+      recipe_.pool.push_back(part);
+    });
+  }
+
+  void read_stages(const toml::table& recursion) {
+    for_each_table(recursion, "stage", [&](const toml::table& table) {
+      Recipe::Stage stage;
+      read_section(table, "recursion.stage", stage_keys_of(stage));
+      DRIFTLESS_REQUIRE(recipe_.stages.empty() || recipe_.stages.back().from_step < stage.from_step,
+                        ErrorCode::BadConfig, where_, ":", table.source().begin.line,
+                        ": recursion.stage.from_step; got ", stage.from_step,
+                        ", expected more than ", recipe_.stages.back().from_step);
+      recipe_.stages.push_back(stage);
+    });
+  }
+
+ public:
+  void require_source(const BoardSource& source, std::string_view section, uint32_t line) const {
+    const auto require = [&](bool is_right, const char* message) {
+      DRIFTLESS_REQUIRE(is_right, ErrorCode::BadConfig, where_, ":", line, ": ", section, ": ",
+                        message);
+    };
+    require(source.file.empty() != (source.generate == 0), "expected either 'file' or 'generate'");
+    require(source.generate == 0 || source.seed >= 0, "'generate' needs a 'seed'");
+    require(source.generate == 0 || recipe_.model.task == model::Task::Sudoku,
+            "'generate' makes Sudoku boards; expected 'file'");
+    require(source.generate > 0 || source.extra_clues == 0, "'extra_clues' goes with 'generate'");
+    require(source.min_rating == 0 || recipe_.model.task == model::Task::Sudoku,
+            "'min_rating' rates Sudoku boards");
+  }
+
+ private:
   const toml::table& as_table(const toml::node& node, std::string_view name) const {
     DRIFTLESS_REQUIRE(node.is_table(), ErrorCode::BadConfig, where_, ":", node.source().begin.line,
                       ": '", name, "'; got a value, expected a section");
@@ -191,11 +212,14 @@ toml::table parse_toml(std::string_view text, std::string_view where) {
 }  // namespace
 
 Recipe parse_recipe(std::string_view text, std::string_view where) {
-  Recipe recipe;
-  recipe.model.mixer = model::Mixer::Tokens;
-  recipe.model.positions = model::Positions::None;
-  recipe.model.puzzle_emb_len = 0;
-  Reader(recipe, where).read(parse_toml(text, where));
+  Recipe recipe = default_recipe();
+  const toml::table root = parse_toml(text, where);
+  Reader reader(recipe, where);
+  reader.read(root);
+  for (const char* section : {"train", "eval"})
+    DRIFTLESS_REQUIRE(root[section], ErrorCode::BadConfig, where, ": no section [", section,
+                      "]; it is required");
+  reader.require_source(recipe.eval, "eval", root.get("eval")->source().begin.line);
   model::validate(recipe.model, where);
   DRIFTLESS_REQUIRE(recipe.lr.decay_steps <= recipe.lr.steps, ErrorCode::BadConfig, where,
                     ": train.decay_steps; got ", recipe.lr.decay_steps,
@@ -203,51 +227,16 @@ Recipe parse_recipe(std::string_view text, std::string_view where) {
   return recipe;
 }
 
-std::vector<std::pair<std::string, std::string>> describe(const Recipe& recipe) {
-  Recipe copy = recipe;
-  std::vector<std::pair<std::string, std::string>> lines;
-  const auto add = [&](const std::vector<Key>& keys, const std::string& index) {
-    for (const Key& key : keys)
-      lines.emplace_back(std::string(key.section) + index + "." + std::string(key.name),
-                         value_text(key.target));
-  };
-  for (size_t i = 0; i < copy.pool.size(); ++i)
-    add(pool_keys_of(copy.pool[i]), "[" + std::to_string(i) + "]");
-  add(keys_of(copy), "");
-  return lines;
-}
+const task::Task& task_of(const Recipe& recipe) { return task::find_task(recipe.task); }
 
-std::string describe_text(const Recipe& recipe) {
-  std::string text;
-  for (const auto& [key, value] : describe(recipe)) text += key + " = " + value + "\n";
-  return text;
-}
-
-void require_resumable(const Recipe& recipe, const std::string& saved_description) {
-  Recipe copy = recipe;
-  std::vector<std::string> free_keys;
-  for (const Key& key : keys_of(copy))
-    if (key.resume == Resume::MayDiffer)
-      free_keys.push_back(std::string(key.section) + "." + std::string(key.name));
-  const auto fixed_lines = [&](const std::string& text) {
-    std::vector<std::string> kept;
-    for (const std::string_view line : split(text, '\n')) {
-      const std::string name(line.substr(0, line.find(" = ")));
-      if (std::find(free_keys.begin(), free_keys.end(), name) == free_keys.end())
-        kept.emplace_back(line);
+model::ModelConfig model_at(const Recipe& recipe, int64_t t) {
+  model::ModelConfig config = recipe.model;
+  for (const Recipe::Stage& stage : recipe.stages)
+    if (t > stage.from_step) {
+      config.h_cycles = stage.h_cycles;
+      config.l_cycles = stage.l_cycles;
     }
-    return kept;
-  };
-  const std::vector<std::string> mine = fixed_lines(describe_text(recipe));
-  const std::vector<std::string> saved = fixed_lines(saved_description);
-  std::string differing;
-  for (const std::string& line : mine)
-    if (std::find(saved.begin(), saved.end(), line) == saved.end())
-      differing += (differing.empty() ? "" : ", ") + line.substr(0, line.find(" = "));
-  DRIFTLESS_REQUIRE(differing.empty() && mine.size() == saved.size(), ErrorCode::BadConfig,
-                    "resume: the saved run had another recipe; differing keys: ",
-                    differing.empty() ? "task.pool" : differing,
-                    "; start from its weights instead");
+  return config;
 }
 
 }  // namespace driftless::lab

@@ -11,26 +11,49 @@
 
 #include "driftless/lab/optimizer_options.h"
 #include "driftless/model/config.h"
+#include "driftless/task/table.h"
 
 namespace driftless::lab {
 
+/// Boards from a file, or made by the generator. One of `file` and `generate` is required.
+struct BoardSource {
+  std::string file;         ///< relative to the data folder
+  int64_t generate = 0;     ///< Sudoku: how many boards to make
+  int64_t seed = -1;        ///< of the generator; required with `generate`
+  int64_t extra_clues = 0;  ///< with `generate`: each board shows 0 to this many clues more
+  int64_t min_rating = 0;   ///< Sudoku: least number of guesses
+};
+
 struct Recipe {
-  struct PoolFile {
-    std::string file;  ///< required; relative to the data folder
-    int64_t min_rating = 0;
+  std::string task = "sudoku";  ///< a row of the task table
+  bool augment = true;          ///< a random symmetry at every draw
+  struct PoolPart {
+    BoardSource source;
     double share = 1;
   };
-  std::vector<PoolFile> pool;  ///< [[task.pool]], required
-  model::ModelConfig model;    ///< [model] and [recursion]
+  std::vector<PoolPart> pool;  ///< [[task.pool]], required
+
+  model::ModelConfig model;  ///< [model], on top of model.preset where given, and [recursion]
   double halt_exploration = 0.1;
+  /// [[recursion.stage]]: a depth curriculum. From the step after `from_step` on, training runs
+  /// these cycles; before the first stage it runs the model's.
+  struct Stage {
+    int64_t from_step = 0;
+    int64_t h_cycles = 0;  ///< required
+    int64_t l_cycles = 0;  ///< required
+  };
+  std::vector<Stage> stages;
 
   int64_t seed = 0;  ///< required
   int64_t batch = 512;
   LearningRate lr;
   OptimizerOptions optimizer;
+  /// Sign-SGD of the puzzle table, for models with prefix rows; the schedule is that of `lr`.
+  double puzzle_lr = 1e-2;
+  double puzzle_weight_decay = 0.1;
 
-  std::string eval_file;  ///< required; relative to the data folder
-  int64_t eval_boards = 1024;
+  BoardSource eval;
+  int64_t eval_boards = 1024;  ///< at most
 
   int64_t log_every = 100;        ///< steps
   int64_t eval_every = 2000;      ///< steps
@@ -38,18 +61,25 @@ struct Recipe {
 };
 
 /// Reads and checks. `where` starts every message. Throws BadConfig with the line on malformed
-/// TOML, an unknown key (naming the nearest), a wrong type, a missing required key or a value out
-/// of range.
+/// TOML, an unknown key (naming the nearest), a repeated key, a wrong type, a missing required key
+/// or a value out of range.
 Recipe parse_recipe(std::string_view text, std::string_view where);
+
+/// The task of the recipe.
+const task::Task& task_of(const Recipe& recipe);
+
+/// The model as it trains at step t, counted from 1: with the cycles of the stage.
+model::ModelConfig model_at(const Recipe& recipe, int64_t t);
 
 /// The resolved recipe as key and value texts, in file order.
 std::vector<std::pair<std::string, std::string>> describe(const Recipe& recipe);
 
-/// Throws BadConfig naming the keys in which a run cannot go on as the other recipe says. Only the
-/// length of the run, its decay, the evaluation and the intervals may differ.
-void require_resumable(const Recipe& recipe, const std::string& saved_description);
-
 /// describe() as lines "key = value".
 std::string describe_text(const Recipe& recipe);
+
+/// Throws BadConfig naming the keys in which a run cannot go on as the recipe says. Only the length
+/// of the run, its decay, the evaluation and the intervals may differ. A key that the saved run did
+/// not know counts with its default.
+void require_resumable(const Recipe& recipe, const std::string& saved_description);
 
 }  // namespace driftless::lab

@@ -9,6 +9,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/model/config_json.h"
+#include "driftless/model/shapes.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/store/safetensors.h"
 
@@ -70,12 +71,15 @@ std::filesystem::path carry_path(const std::filesystem::path& folder, int64_t st
   return folder / ("carry-" + std::to_string(step) + ".safetensors");
 }
 
-void remove_other_carries(const std::filesystem::path& folder, int64_t step) {
+// Older carries, and temporary files that a killed run left behind.
+void remove_leftovers(const std::filesystem::path& folder, int64_t step) {
   std::vector<std::filesystem::path> old;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().filename().string().starts_with("carry-") &&
-        entry.path() != carry_path(folder, step))
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_carry = name.starts_with("carry-") && entry.path() != carry_path(folder, step);
+    if (is_carry || name.find(".safetensors.tmp.") != std::string::npos)
       old.push_back(entry.path());
+  }
   for (const auto& path : old) std::filesystem::remove(path);
 }
 
@@ -89,9 +93,9 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
   const std::vector<int64_t> boards = shape("inputs");
   const std::vector<int64_t> states = shape("states.h");
   DRIFTLESS_REQUIRE(
-      boards.size() == 2 && states.size() == 3 && states[0] == boards[0] && states[1] == boards[1],
+      boards.size() == 2 && states.size() == 3 && states[0] == boards[0] && states[1] >= boards[1],
       ErrorCode::BadFile, file.where(), ": got inputs ", store::shape_text(boards), " and states ",
-      store::shape_text(states), ", expected [B, S] and [B, S, D]");
+      store::shape_text(states), ", expected [B, S] and [B, T, D]");
   const auto read = [&](const std::string& name, const std::vector<int64_t>& expected) {
     return read_tensor(file, name, expected, device);
   };
@@ -112,6 +116,11 @@ int64_t read_step(const store::Safetensors& file) {
 
 }  // namespace
 
+at::Tensor& extra_tensor(RunState& state, const model::ParamSpec& spec) {
+  if (spec.role == model::ParamRole::PuzzleTable) return state.puzzle_table;
+  return spec.name == "H_init" ? state.initial.h : state.initial.l;
+}
+
 void save_run(const std::filesystem::path& folder, const RunState& state, const Carry& carry) {
   const OptimizerState& o = state.optimizer;
   DRIFTLESS_REQUIRE(at::isfinite(o.values).all().item<bool>(), ErrorCode::Numeric, "step ",
@@ -126,22 +135,25 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
                  {"steps", carry.steps},
                  {"halted", carry.halted}},
                 metadata);
-  write_tensors(state_path(folder),
-                {{"values", o.values},
-                 {"moment1", o.moment1},
-                 {"moment2", o.moment2},
-                 {"ema", o.ema},
-                 {"H_init", state.initial.h},
-                 {"L_init", state.initial.l}},
-                metadata);
-  remove_other_carries(folder, state.step);
+  std::map<std::string, at::Tensor> tensors = {
+      {"values", o.values}, {"moment1", o.moment1}, {"moment2", o.moment2}, {"ema", o.ema}};
+  if (state.initial.h.defined()) tensors["H_init"] = state.initial.h;
+  if (state.initial.l.defined()) tensors["L_init"] = state.initial.l;
+  if (state.puzzle_table.defined()) tensors["puzzle_emb.weights"] = state.puzzle_table;
+  write_tensors(state_path(folder), tensors, metadata);
+  remove_leftovers(folder, state.step);
 }
 
-LoadedRun load_run(const std::filesystem::path& folder, const Layout& layout,
+bool has_run(const std::filesystem::path& folder) {
+  return std::filesystem::exists(state_path(folder));
+}
+
+LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig& config,
                    at::ScalarType activations, at::Device device) {
   const store::Safetensors file = store::read_safetensors(state_path(folder));
+  const int64_t size = Layout(config).size();
   const auto flat = [&](const std::string& name) {
-    return read_tensor(file, name, {layout.size()}, device);
+    return read_tensor(file, name, {size}, device);
   };
   LoadedRun run;
   run.state.step = read_step(file);
@@ -153,11 +165,9 @@ LoadedRun load_run(const std::filesystem::path& folder, const Layout& layout,
   run.state.optimizer.moment1 = flat("moment1");
   run.state.optimizer.moment2 = flat("moment2");
   run.state.optimizer.ema = flat("ema");
-  const auto h = file.tensors().find("H_init");
-  const std::vector<int64_t> width =
-      h == file.tensors().end() ? std::vector<int64_t>{} : h->second.shape;
-  run.state.initial = {read_tensor(file, "H_init", width, device),
-                       read_tensor(file, "L_init", width, device)};
+  for (const model::ParamSpec& spec : model::parameters(config))
+    if (spec.role != model::ParamRole::Weight)
+      extra_tensor(run.state, spec) = read_tensor(file, spec.name, spec.shape, device);
   run.carry = load_carry(carry_path(folder, run.state.step), device);
   return run;
 }
@@ -191,8 +201,10 @@ void save_weights(const std::filesystem::path& path, const model::ModelConfig& c
 void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
                     const RunState& state) {
   NamedTensors named = to_named(Layout(config), state.optimizer.ema);
-  named["H_init"] = state.initial.h.to(at::kCPU);
-  named["L_init"] = state.initial.l.to(at::kCPU);
+  RunState extras = state;
+  for (const model::ParamSpec& spec : model::parameters(config))
+    if (spec.role != model::ParamRole::Weight)
+      named[spec.name] = extra_tensor(extras, spec).to(at::kCPU);
   save_weights(path, config, named, state.step, store::DType::BF16);
 }
 

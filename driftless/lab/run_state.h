@@ -12,6 +12,7 @@
 #include "driftless/lab/carry.h"
 #include "driftless/lab/optimizer.h"
 #include "driftless/lab/parameters.h"
+#include "driftless/model/shapes.h"
 #include "driftless/store/safetensors.h"
 
 namespace driftless::lab {
@@ -20,19 +21,25 @@ struct RunState {
   int64_t step = 0;
   std::string recipe;  ///< describe_text of the run
   OptimizerState optimizer;
-  States initial;  ///< [D] float32
+  States initial;           ///< [D] float32; undefined for EqR
+  at::Tensor puzzle_table;  ///< [N, puzzle_emb_ndim] float32; undefined without prefix rows
 };
 
-/// Writes both files and removes older carries. Throws Numeric when a weight is not finite, so that
-/// the last good state stays, or Io.
+/// The tensor of a parameter that is not in the flat vectors: an initial state or the puzzle table.
+at::Tensor& extra_tensor(RunState& state, const model::ParamSpec& spec);
+
+/// Writes both files, then removes older carries and what a killed run left half-written. Throws
+/// Numeric when a weight is not finite, so that the last good state stays, or Io.
 void save_run(const std::filesystem::path& folder, const RunState& state, const Carry& carry);
 
 struct LoadedRun {
   RunState state;  ///< gradients zero, copy in `activations`; all on `device`
   std::optional<Carry> carry;
 };
+/// Whether the folder holds a run to resume.
+bool has_run(const std::filesystem::path& folder);
 /// Throws Io or BadFile.
-LoadedRun load_run(const std::filesystem::path& folder, const Layout& layout,
+LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig& config,
                    at::ScalarType activations, at::Device device);
 
 /// Weights of a checkpoint file, on the CPU. Throws BadConfig when its configuration differs from

@@ -1,123 +1,184 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/train_loop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
+#include "driftless/base/file.h"
+#include "driftless/base/text.h"
 
 namespace driftless::lab {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
 
-double seconds_between(std::chrono::steady_clock::time_point a,
-                       std::chrono::steady_clock::time_point b) {
-  return std::chrono::duration<double>(b - a).count();
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-class Loop {
+/// metrics.jsonl of a run folder.
+class Metrics {
  public:
-  Loop(Trainer& trainer, const LoopOptions& options,
-       const std::function<void(std::string_view)>& report)
-      : trainer_(trainer), options_(options), report_(report) {
-    std::filesystem::create_directories(options.folder);
-    metrics_.open(options.folder / "metrics.jsonl", std::ios::app);
-    DRIFTLESS_REQUIRE(metrics_.good(), ErrorCode::Io, options.folder.string(),
-                      ": cannot write metrics.jsonl");
+  /// Keeps the lines up to `step`: what a killed leg wrote after its last checkpoint comes again.
+  Metrics(const std::filesystem::path& folder, int64_t step) : path_(folder / "metrics.jsonl") {
+    std::filesystem::create_directories(folder);
+    if (std::filesystem::is_regular_file(path_)) drop_after(step);
+    file_.open(path_, std::ios::app);
+    require_written();
   }
 
-  void run() {
-    const Recipe& recipe = trainer_.recipe();
-    evaluate();
-    restart_rate();
-    while (trainer_.state().step < recipe.lr.steps && elapsed() < options_.max_seconds) {
-      trainer_.step();
-      const int64_t step = trainer_.state().step;
-      if (step % recipe.log_every == 0) log();
-      if (step % recipe.eval_every == 0) evaluate();
-      if (step % recipe.log_every == 0 &&
-          seconds_between(last_save_, Clock::now()) >= static_cast<double>(recipe.checkpoint_every))
-        save();
-    }
-    log();
-    save();
-    evaluate();
+  void write(const Json& line) {
+    file_ << line.dump() << std::endl;
+    require_written();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  void drop_after(int64_t step) {
+    const std::vector<std::byte> bytes = read_file(path_);
+    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::string kept;
+    for (const std::string_view line : split(text, '\n')) {
+      const Json parsed = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (parsed.is_object() && parsed.value("step", step + 1) <= step)
+        kept.append(line).push_back('\n');
+    }
+    if (kept != text) write_file_atomic(path_, kept);
+  }
 
-  [[nodiscard]] double elapsed() const { return seconds_between(begin_, Clock::now()); }
+  void require_written() const {
+    DRIFTLESS_REQUIRE(file_.good(), ErrorCode::Io, path_.string(),
+                      ": cannot write; is the disk full?");
+  }
+
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+class Loop {
+ public:
+  Loop(Trainer& trainer, const LoopOptions& options)
+      : trainer_(trainer), options_(options), is_writer_(trainer.ranks().rank() == 0) {
+    if (is_writer_) metrics_.emplace(options.folder, trainer.state().step);
+    progress_.steps = trainer.recipe().lr.steps;
+  }
+
+  EndOfRun run() {
+    // A resumed run has its evaluation in the metrics already.
+    if (trainer_.state().step == 0) evaluate();
+    restart_rate();
+    end_.reason = steps();
+    log();
+    save();
+    if (end_.reason != Reason::Stopped) evaluate();
+    end_.step = trainer_.state().step;
+    return end_;
+  }
+
+ private:
+  Reason steps() {
+    const Recipe& recipe = trainer_.recipe();
+    if (is_due(options_.max_seconds <= 0)) return Reason::TimeLimit;
+    while (trainer_.state().step < recipe.lr.steps) {
+      trainer_.step();
+      const int64_t step = trainer_.state().step;
+      const bool is_log_step = step % recipe.log_every == 0;
+      if (is_log_step) log();
+      if (step % recipe.eval_every == 0 && step < recipe.lr.steps) evaluate();
+      // Ranks must agree, which costs a wait; one rank asks itself at every step.
+      if (trainer_.ranks().size() > 1 && !is_log_step) continue;
+      if (is_due(seconds_since(last_save_) >= static_cast<double>(recipe.checkpoint_every))) {
+        log();
+        save();
+      }
+      if (is_due(options_.should_stop())) return Reason::Stopped;
+      if (is_due(seconds_since(begin_) >= options_.max_seconds)) return Reason::TimeLimit;
+    }
+    return Reason::LastStep;
+  }
+
+  bool is_due(bool is_mine) { return trainer_.ranks().any(is_mine, trainer_.device()); }
 
   void restart_rate() {
     rate_begin_ = Clock::now();
     rate_step_ = trainer_.state().step;
   }
 
-  void write(Json line) {
-    const std::string text = line.dump();
-    metrics_ << text << std::endl;
-    DRIFTLESS_REQUIRE(metrics_.good(), ErrorCode::Io, options_.folder.string(),
-                      ": cannot write metrics.jsonl; is the disk full?");
-    report_(text);
-  }
-
   void log() {
     const int64_t step = trainer_.state().step;
     const Tally tally = trainer_.take_tally();
     if (tally.steps == 0) return;
-    const double wall = seconds_between(rate_begin_, Clock::now());
-    write({{"kind", "train"},
-           {"step", step},
-           {"seconds", elapsed()},
-           {"ms_per_step", 1e3 * wall / static_cast<double>(step - rate_step_)},
-           {"lr", rate_at(trainer_.recipe().lr, step)},
-           {"answer_loss", tally.answer_loss},
-           {"halting_loss", tally.halting_loss},
-           {"halted", tally.halted},
-           {"cell", tally.cell_rate},
-           {"exact", tally.exact_rate},
-           {"halt_right", tally.halt_rate},
-           {"mean_steps", tally.mean_steps}});
+    progress_.step = step;
+    progress_.ms_per_step =
+        1e3 * seconds_since(rate_begin_) / static_cast<double>(step - rate_step_);
+    progress_.seconds_left =
+        std::min(progress_.ms_per_step / 1e3 * static_cast<double>(progress_.steps - step),
+                 options_.max_seconds - seconds_since(begin_));
+    progress_.answer_loss = tally.answer_loss;
+    progress_.exact_rate = tally.exact_rate;
+    progress_.evaluated.reset();
+    if (is_writer_) {
+      metrics_->write({{"kind", "train"},
+                       {"step", step},
+                       {"seconds", seconds_since(begin_)},
+                       {"ms_per_step", progress_.ms_per_step},
+                       {"lr", rate_at(trainer_.recipe().lr, step)},
+                       {"answer_loss", tally.answer_loss},
+                       {"halting_loss", tally.halting_loss},
+                       {"halted", tally.halted},
+                       {"cell", tally.cell_rate},
+                       {"exact", tally.exact_rate},
+                       {"halt_right", tally.halt_rate},
+                       {"mean_steps", tally.mean_steps}});
+      options_.report(progress_);
+    }
     restart_rate();
   }
 
   void evaluate() {
     if (options_.eval_boards.empty()) return;
     const auto begin = Clock::now();
-    const Score score = trainer_.evaluate(options_.eval_boards);
-    const Interval interval = wilson_interval(score.exact, score.boards);
-    const auto boards = static_cast<double>(score.boards);
-    const auto cells = static_cast<double>(trainer_.recipe().model.seq_len);
-    write({{"kind", "eval"},
-           {"step", trainer_.state().step},
-           {"seconds", elapsed()},
-           {"boards", score.boards},
-           {"exact", static_cast<double>(score.exact) / boards},
-           {"exact_low95", interval.low},
-           {"exact_high95", interval.high},
-           {"cell", static_cast<double>(score.right_cells) / (boards * cells)},
-           {"eval_seconds", seconds_between(begin, Clock::now())}});
+    const task::Score score = trainer_.evaluate(options_.eval_boards);
+    const task::Interval interval = score.exact.interval();
+    progress_.step = trainer_.state().step;
+    progress_.evaluated = end_.evaluated = score;
+    if (is_writer_) {
+      metrics_->write({{"kind", "eval"},
+                       {"step", progress_.step},
+                       {"seconds", seconds_since(begin_)},
+                       {"boards", score.exact.n},
+                       {"exact", score.exact.value()},
+                       {"exact_low95", interval.low},
+                       {"exact_high95", interval.high},
+                       {"cell", score.cells.value()},
+                       {"eval_seconds", seconds_since(begin)}});
+      options_.report(progress_);
+    }
     restart_rate();
   }
 
-  // Only after log(), which throws when a loss was not finite.
+  // Only after log(), which throws when something was not finite.
   void save() {
-    save_run(options_.folder, trainer_.state(), trainer_.carry());
-    export_weights(options_.folder / "weights.safetensors", trainer_.recipe().model,
-                   trainer_.state());
+    trainer_.save(options_.folder);
+    if (is_writer_)
+      export_weights(options_.folder / "weights.safetensors", trainer_.recipe().model,
+                     trainer_.state());
     last_save_ = Clock::now();
     restart_rate();
   }
 
   Trainer& trainer_;
   const LoopOptions& options_;
-  const std::function<void(std::string_view)>& report_;
-  std::ofstream metrics_;
+  bool is_writer_;
+  std::optional<Metrics> metrics_;
+  Progress progress_;
+  EndOfRun end_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_save_ = begin_;
   Clock::time_point rate_begin_ = begin_;
@@ -126,9 +187,8 @@ class Loop {
 
 }  // namespace
 
-void train(Trainer& trainer, const LoopOptions& options,
-           const std::function<void(std::string_view)>& report) {
-  Loop(trainer, options, report).run();
+EndOfRun train(Trainer& trainer, const LoopOptions& options) {
+  return Loop(trainer, options).run();
 }
 
 }  // namespace driftless::lab

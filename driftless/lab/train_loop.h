@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trainer run to its end: metrics as JSON Lines, evaluation and checkpoints at their intervals.
+// With several ranks all of them run the loop; rank 0 writes and reports.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
-#include <string_view>
 
+#include "driftless/lab/progress.h"
 #include "driftless/lab/trainer.h"
 
 namespace driftless::lab {
@@ -17,12 +18,17 @@ struct LoopOptions {
   std::filesystem::path folder;
   /// Stops in time for the last checkpoint and evaluation when the recipe's steps take longer.
   double max_seconds = 1e9;
-  std::span<const task::sudoku::Puzzle> eval_boards;
+  std::span<const task::Example> eval_boards;
+  std::function<void(const Progress&)> report = [](const Progress&) {};
+  /// Asked after every step (with several ranks after every log_every): the run ends where it says
+  /// yes.
+  std::function<bool()> should_stop = [] { return false; };
 };
 
-/// Trains until the recipe's last step or the time limit. Every metrics line also goes to `report`.
-/// Appends to the metrics of an earlier leg. Throws Numeric when the loss stops being finite.
-void train(Trainer& trainer, const LoopOptions& options,
-           const std::function<void(std::string_view line)>& report);
+/// Trains until the recipe's last step, the time limit or should_stop, then saves and evaluates
+/// (after should_stop it only saves). A resumed run continues the metrics of its last checkpoint:
+/// later lines of the earlier leg are dropped. Throws Numeric when the loss stops being finite, and
+/// Io when a file cannot be written or a rank is lost; the last checkpoint stays.
+EndOfRun train(Trainer& trainer, const LoopOptions& options);
 
 }  // namespace driftless::lab

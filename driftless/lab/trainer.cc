@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -11,6 +12,8 @@
 #include "driftless/base/error.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/loss.h"
+#include "driftless/lab/sign_sgd.h"
+#include "driftless/model/shapes.h"
 
 namespace driftless::lab {
 namespace {
@@ -19,10 +22,17 @@ FlatWeights training_weights(const OptimizerState& state) {
   return {state.values, state.copy.defined() ? state.copy : state.values, state.grads};
 }
 
-FreshBoards empty_boards(const Recipe& recipe, at::Device device) {
+/// The slots of this rank. Throws BadConfig unless the ranks divide the batch.
+int64_t share_of_batch(const Recipe& recipe, const Ranks& ranks) {
+  DRIFTLESS_REQUIRE(recipe.batch % ranks.size() == 0, ErrorCode::BadConfig, "train.batch; got ",
+                    recipe.batch, ", expected a multiple of the ", ranks.size(), " ranks");
+  return recipe.batch / ranks.size();
+}
+
+FreshBoards empty_boards(int64_t count, const Recipe& recipe, at::Device device) {
   const at::TensorOptions bytes = at::TensorOptions(at::kByte).device(device);
-  const std::vector<int64_t> sizes = {recipe.batch, recipe.model.seq_len};
-  return {at::zeros(sizes, bytes), at::zeros(sizes, bytes), at::zeros({recipe.batch}, bytes)};
+  const std::vector<int64_t> sizes = {count, recipe.model.seq_len};
+  return {at::zeros(sizes, bytes), at::zeros(sizes, bytes), at::zeros({count}, bytes)};
 }
 
 // Copies without waiting: from pinned memory, which torch keeps until the device has read it.
@@ -34,12 +44,14 @@ void send(const T* values, at::Tensor& to) {
   to.copy_(host, /*non_blocking=*/true);
 }
 
-Carry starting_carry(LoadedRun& run, const Trm& trm, const FreshBoards& fresh) {
-  if (!run.carry.has_value()) return empty_carry(trm, fresh);
-  DRIFTLESS_REQUIRE(run.carry->inputs.sizes() == fresh.inputs.sizes(), ErrorCode::BadFile,
+Carry starting_carry(const LoadedRun& run, const RecursiveNet& net, const FreshBoards& fresh,
+                     const Ranks& ranks) {
+  if (!run.carry.has_value()) return empty_carry(net, fresh);
+  const std::vector<int64_t> expected = {fresh.inputs.size(0) * ranks.size(), fresh.inputs.size(1)};
+  DRIFTLESS_REQUIRE(run.carry->inputs.sizes() == at::IntArrayRef(expected), ErrorCode::BadFile,
                     "resume: got a carry of ", run.carry->inputs.sizes(), ", expected ",
-                    fresh.inputs.sizes());
-  return *run.carry;
+                    at::IntArrayRef(expected));
+  return share_of(*run.carry, ranks);
 }
 
 }  // namespace
@@ -49,90 +61,168 @@ at::ScalarType activation_type(at::Device device) {
 }
 
 RunState fresh_run(const Recipe& recipe, const NamedTensors& weights, at::Device device) {
-  const at::Tensor flat = to_flat(Layout(recipe.model), weights, "start").to(device);
-  const auto initial = [&](const char* name) {
-    const auto found = weights.find(name);
-    DRIFTLESS_REQUIRE(found != weights.end(), ErrorCode::BadFile, "start: no tensor '", name, "'");
-    return found->second.to(device);
-  };
   RunState state;
   state.recipe = describe_text(recipe);
-  state.optimizer = fresh_optimizer_state(flat, activation_type(device));
-  state.initial = {initial("H_init"), initial("L_init")};
+  state.optimizer = fresh_optimizer_state(
+      to_flat(Layout(recipe.model), weights, "start").to(device), activation_type(device));
+  for (const model::ParamSpec& spec : model::parameters(recipe.model)) {
+    if (spec.role == model::ParamRole::Weight) continue;
+    const auto found = weights.find(spec.name);
+    DRIFTLESS_REQUIRE(found != weights.end(), ErrorCode::BadFile, "start: no tensor '", spec.name,
+                      "'");
+    extra_tensor(state, spec) = found->second.clone().to(device);
+  }
   return state;
 }
 
 Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions options)
     : recipe_(std::move(recipe)),
       pool_(std::move(pool)),
-      options_(options),
-      state_(std::move(run.state)),
-      trm_(recipe_.model, training_weights(state_.optimizer), state_.initial),
-      fresh_(empty_boards(recipe_, options.device)),
-      scalars_(at::zeros({3}, at::TensorOptions(at::kFloat).device(options.device))),
-      is_bad_(at::zeros({}, at::TensorOptions(at::kBool).device(options.device))),
-      sums_(at::zeros({kTallySums}, at::TensorOptions(at::kDouble).device(options.device))),
-      carry_(starting_carry(run, trm_, fresh_)),
-      tally_begin_(state_.step),
-      repeated_(std::make_unique<RepeatedStep>(options.device, [this] { run_step(); })) {
+      options_(std::move(options)),
+      state_(run.state),
+      fresh_(empty_boards(share_of_batch(recipe_, ranks()), recipe_, device())),
+      scalars_(at::zeros({3}, at::TensorOptions(at::kFloat).device(device()))),
+      puzzle_rate_(at::zeros({}, at::TensorOptions(at::kFloat).device(device()))),
+      step_number_(at::zeros({}, at::TensorOptions(at::kLong).device(device()))),
+      puzzle_ids_(
+          at::zeros({fresh_.inputs.size(0)}, at::TensorOptions(at::kLong).device(device()))),
+      health_(device()),
+      sums_(at::zeros({kTallySums}, at::TensorOptions(at::kDouble).device(device()))) {
   DRIFTLESS_REQUIRE(pool_.cells() == recipe_.model.seq_len, ErrorCode::BadConfig,
                     "pool: got boards of ", pool_.cells(), " cells, expected ",
                     recipe_.model.seq_len);
   require_resumable(recipe_, state_.recipe);
   state_.recipe = describe_text(recipe_);
+  enter_stage(state_.step + 1);
+  carry_ = starting_carry(run, *net_, fresh_, ranks());
 }
 
 Trainer::~Trainer() = default;
+
+void Trainer::enter_stage(int64_t step) {
+  const model::ModelConfig config = model_at(recipe_, step);
+  if (net_.has_value() && net_->config() == config) return;
+  net_.emplace(config, training_weights(state_.optimizer), state_.initial);
+  // Sums over ranks are not captured.
+  const at::Device captured = ranks().size() == 1 ? device() : at::Device(at::kCPU);
+  repeated_ = std::make_unique<RepeatedStep>(captured, [this] { run_step(); });
+}
 
 void Trainer::upload(int64_t step) {
   const Batch batch = make_batch(pool_,
                                  {static_cast<uint64_t>(recipe_.seed), recipe_.batch,
                                   recipe_.model.halt_max_steps, recipe_.halt_exploration},
                                  step);
-  send(batch.inputs.data(), fresh_.inputs);
-  send(batch.labels.data(), fresh_.labels);
-  send(batch.min_steps.data(), fresh_.min_steps);
-  const cuda::StepScalars scalars =
-      step_scalars(recipe_.optimizer, rate_at(recipe_.lr, step), step);
+  const int64_t first = ranks().rank() * fresh_.inputs.size(0);
+  send(batch.inputs.data() + first * pool_.cells(), fresh_.inputs);
+  send(batch.labels.data() + first * pool_.cells(), fresh_.labels);
+  send(batch.min_steps.data() + first, fresh_.min_steps);
+  const double rate = rate_at(recipe_.lr, step);
+  const cuda::StepScalars scalars = step_scalars(recipe_.optimizer, rate, step);
   send(&scalars, scalars_);
+  send(&step, step_number_);
+  const auto puzzle_rate =
+      static_cast<float>(recipe_.lr.peak > 0 ? recipe_.puzzle_lr * rate / recipe_.lr.peak : 0);
+  send(&puzzle_rate, puzzle_rate_);
 }
 
 void Trainer::step() {
-  upload(state_.step + 1);
+  const int64_t step = state_.step + 1;
+  enter_stage(step);
+  upload(step);
+  // EqR draws noise: the same at the same step, also after a resume, and different on each rank.
+  if (recipe_.model.arch == model::Arch::Eqr) {
+    Rng seeds(static_cast<uint64_t>(recipe_.seed) + 1);
+    at::manual_seed(seeds.next() + static_cast<uint64_t>(step * ranks().size() + ranks().rank()));
+  }
   repeated_->run();
   ++state_.step;
 }
 
+Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
+  Loss parts = loss(output.logits, output.halt, carry_.labels);
+  if (recipe_.model.arch != model::Arch::Hrm) return parts;
+  StepOutput next;
+  {
+    const at::NoGradGuard no_gradients;
+    next = net_->step(output.states, inputs, {.chunk = options_.chunk});
+  }
+  const at::Tensor is_last = (carry_.steps + 1).ge(recipe_.model.halt_max_steps);
+  const at::Tensor more = continue_loss(output.go_on, next.halt, next.go_on, is_last);
+  parts.halting = parts.halting + more;
+  parts.total = parts.total + 0.5 * more;
+  return parts;
+}
+
 void Trainer::run_step() {
-  trm_.refresh();
-  const States states = refill(carry_, fresh_, trm_.initial());
-  const StepOutput output = trm_.step(states, carry_.inputs, options_.chunk);
-  const Loss parts = loss(output.logits, output.halt, carry_.labels);
+  net_->refresh();
+  const States states = refill(carry_, fresh_, net_->initial_states(fresh_.inputs.size(0)));
+  at::Tensor rows;
+  if (state_.puzzle_table.defined())
+    rows = state_.puzzle_table.index_select(0, puzzle_ids_).set_requires_grad(true);
+  const Inputs inputs{carry_.inputs, rows};
+  const StepOutput output = net_->step(states, inputs, {.chunk = options_.chunk});
+  const Loss parts = loss_of(output, inputs);
   state_.optimizer.grads.zero_();
-  torch::autograd::backward({parts.total}, {});
+  torch::autograd::backward({parts.total / recipe_.batch}, {});
   const at::NoGradGuard no_gradients;
-  is_bad_.logical_or_(at::isfinite(parts.total).logical_not());
-  optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, is_bad_);
-  advance(carry_, output, fresh_, recipe_.model.halt_max_steps);
+  ranks().sum(state_.optimizer.grads);
+  health_.watch(step_number_,
+                {output.states.l, output.states.h, output.logits, output.halt, parts.answer,
+                 parts.halting, state_.optimizer.grads},
+                ranks());
+  if (rows.defined())
+    sign_sgd_step(state_.puzzle_table, ranks().gather(puzzle_ids_), ranks().gather(rows.grad()),
+                  puzzle_rate_, recipe_.puzzle_weight_decay, health_.is_bad());
+  optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
+  advance(carry_, output, fresh_, recipe_.model);
   add_to_tally(sums_, carry_, output, parts);
 }
 
-Tally Trainer::take_tally() {
-  const int64_t begin = std::exchange(tally_begin_, state_.step);
-  DRIFTLESS_REQUIRE(!is_bad_.item<bool>(), ErrorCode::Numeric, "steps ", begin + 1, " to ",
-                    state_.step, ": the loss is not finite; the last checkpoint is kept");
-  return lab::take_tally(sums_, recipe_.batch);
+std::string Trainer::bad_gradient() const {
+  const Layout layout(recipe_.model);
+  for (const Layout::Entry& entry : layout.entries())
+    if (!at::isfinite(layout.view(state_.optimizer.grads, entry.name)).all().item<bool>())
+      return " (of " + entry.name + ")";
+  return {};
 }
 
-Score Trainer::evaluate(std::span<const task::sudoku::Puzzle> puzzles) const {
+Tally Trainer::take_tally() {
+  const std::string verdict = health_.describe();
+  DRIFTLESS_REQUIRE(verdict.empty(), ErrorCode::Numeric, verdict,
+                    verdict.ends_with(kWatched.back()) ? bad_gradient() : "",
+                    " not finite; the last checkpoint is kept; lower train.lr and resume from it");
+  return lab::take_tally(sums_, recipe_.batch, ranks());
+}
+
+task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   const at::Tensor ema = state_.optimizer.ema;
-  const Trm averaged(recipe_.model, {ema, ema.to(activation_type(options_.device)), {}},
-                     state_.initial);
+  const RecursiveNet averaged(recipe_.model, {ema, ema.to(activation_type(device())), {}},
+                              state_.initial);
+  if (recipe_.model.arch == model::Arch::Eqr) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
   EvaluateOptions options;
   options.steps = recipe_.model.halt_max_steps;
   options.chunk = options_.chunk;
-  options.device = options_.device;
-  return lab::evaluate(averaged, puzzles, options);
+  options.device = device();
+  if (state_.puzzle_table.defined()) options.puzzle = state_.puzzle_table.narrow(0, 0, 1);
+  const auto edge = [&](int64_t rank) {
+    return static_cast<size_t>(std::ssize(boards) * rank / ranks().size());
+  };
+  const auto mine =
+      boards.subspan(edge(ranks().rank()), edge(ranks().rank() + 1) - edge(ranks().rank()));
+  const task::Score part = mine.empty() ? task::Score{} : lab::evaluate(averaged, mine, options);
+  at::Tensor counts =
+      at::tensor({part.exact.hits, part.exact.n, part.cells.hits, part.cells.n, part.steps_sum})
+          .to(device());
+  ranks().sum(counts);
+  const at::Tensor host = counts.to(at::kCPU);
+  const int64_t* sums = host.data_ptr<int64_t>();
+  return {{sums[0], sums[1]}, {sums[0], sums[1]}, {sums[2], sums[3]}, sums[4]};
+}
+
+void Trainer::save(const std::filesystem::path& folder) const {
+  const Carry whole = gather(carry_, ranks());
+  if (ranks().rank() == 0) save_run(folder, state_, whole);
 }
 
 }  // namespace driftless::lab

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training run: one optimizer step per supervision step of the whole batch, evaluation and
-// checkpoints in between. The step itself never waits for the host.
+// A training run in memory: one optimizer step per supervision step of the whole batch. With
+// several ranks each holds an equal share of the slots and the same weights. The step itself never
+// waits for the host.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include <ATen/ATen.h>
 
 #include "driftless/lab/batches.h"
 #include "driftless/lab/evaluate.h"
+#include "driftless/lab/health.h"
+#include "driftless/lab/ranks.h"
 #include "driftless/lab/recipe.h"
+#include "driftless/lab/recursive_net.h"
 #include "driftless/lab/run_state.h"
-#include "driftless/lab/trm.h"
 
 namespace driftless::lab {
 
@@ -28,7 +30,8 @@ RunState fresh_run(const Recipe& recipe, const NamedTensors& weights, at::Device
 
 struct TrainerOptions {
   at::Device device = at::kCPU;
-  int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see Trm::step
+  int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see StepOptions
+  std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>();
 };
 
 class RepeatedStep;
@@ -36,38 +39,50 @@ class RepeatedStep;
 class Trainer {
  public:
   /// Resumes with the carry where there is one, else with all slots free. Requires a StreamScope.
+  /// Throws BadConfig when the run had another recipe, the boards another size, or the ranks do not
+  /// divide the batch.
   Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions options);
   ~Trainer();
 
   /// Enqueues the next step.
   void step();
 
-  /// Sums since the last call; waits for the device. Throws Numeric with the step range when a loss
-  /// was not finite; from that step on the weights have stayed as they were.
+  /// Sums of all ranks since the last call; waits for the device. Throws Numeric with step and
+  /// tensor when something was not finite; from that step on the weights have stayed as they were.
   Tally take_tally();
 
-  /// Accuracy of the averaged weights.
-  [[nodiscard]] Score evaluate(std::span<const task::sudoku::Puzzle> puzzles) const;
+  /// Accuracy of the averaged weights with the model's own cycles, whatever the stage.
+  [[nodiscard]] task::Score evaluate(std::span<const task::Example> boards) const;
+
+  /// Saves state and carry: all ranks call it, rank 0 writes.
+  void save(const std::filesystem::path& folder) const;
 
   [[nodiscard]] const RunState& state() const { return state_; }
   [[nodiscard]] const Carry& carry() const { return carry_; }
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
+  [[nodiscard]] Ranks& ranks() const { return *options_.ranks; }
+  [[nodiscard]] at::Device device() const { return options_.device; }
 
  private:
   void run_step();
   void upload(int64_t step);
+  void enter_stage(int64_t step);
+  [[nodiscard]] Loss loss_of(const StepOutput& output, const Inputs& inputs) const;
+  [[nodiscard]] std::string bad_gradient() const;
 
   Recipe recipe_;
   BoardPool pool_;
   TrainerOptions options_;
   RunState state_;
-  Trm trm_;
+  std::optional<RecursiveNet> net_;
   FreshBoards fresh_;
-  at::Tensor scalars_;
-  at::Tensor is_bad_;
+  at::Tensor scalars_;      ///< StepScalars
+  at::Tensor puzzle_rate_;  ///< learning rate of the puzzle table
+  at::Tensor step_number_;
+  at::Tensor puzzle_ids_;
+  Health health_;
   at::Tensor sums_;
   Carry carry_;
-  int64_t tally_begin_ = 0;
   std::unique_ptr<RepeatedStep> repeated_;
 };
 

@@ -22,7 +22,6 @@ model::ModelConfig narrow_config() {
   return config;
 }
 
-
 StepOutput one_step(const model::ModelConfig& config, const NamedTensors& named) {
   const at::Tensor flat = to_flat(Layout(config), named, "test");
   const Trm trm(config, {flat, flat, {}}, {named.at("H_init"), named.at("L_init")});

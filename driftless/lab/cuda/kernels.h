@@ -43,6 +43,40 @@ void residual_norm_forward(Real type, NormAxis axis, StateShape shape, const voi
 void residual_norm_backward(Real type, NormAxis axis, StateShape shape, const void* d_y,
                             const void* y, const float* scale, void* d_s, Stream stream);
 
+/// Rows of `row_stride` values, of which the first `turned` are segments of 2 * half values. Row r
+/// has position r % positions; segment g of a row turns by the angles [position, g % segments].
+struct RopeShape {
+  int64_t rows;
+  int64_t positions;
+  int64_t row_stride;
+  int64_t turned;
+  int64_t segments;
+  int64_t half;
+};
+/// Turns (v[i], v[i + half]) of every segment by its angle times `sign`, in place. cos and sin are
+/// [positions, segments, half].
+void rotate(Real type, RopeShape shape, float sign, const float* cos, const float* sin,
+            void* values, Stream stream);
+
+/// A driftless::Rng in device memory.
+struct Generator {
+  uint64_t words[4];
+  double spare;       ///< the second value of the last pair
+  int64_t has_spare;  ///< 0 or 1
+};
+/// `count` values for each of `slots` generators: scale * N(0, 1), leaving out what lies beyond
+/// +-limit before scaling.
+struct NoiseShape {
+  int64_t slots;
+  int64_t count;
+  double limit;
+  double scale;
+};
+/// out[i] gets the next values of generators[slots[i]], as Rng::gaussian() draws them. Slots are
+/// distinct.
+void draw_normal(Generator* generators, const int64_t* slots, NoiseShape shape, float* out,
+                 Stream stream);
+
 /// What an optimizer step reads from device memory, so that a captured graph can be replayed with
 /// new values.
 struct StepScalars {

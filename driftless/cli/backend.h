@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which backend runs a model: the CPU engine, or libtorch where the build has it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "driftless/cli/model_input.h"
+#include "driftless/quant/plan.h"
+#include "driftless/reason/reasoner.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::cli {
+
+struct BackendOptions {
+  std::string device = "cpu";  ///< a name of kDeviceNames
+  std::string dtype = "f32";   ///< f32 or bf16
+  int64_t threads = default_threads();
+  int64_t slots = 0;  ///< 0: as many as keep the device busy
+};
+
+inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-torch", "cuda"};
+
+/// --device, --dtype, --threads and --slots.
+void add_backend_flags(CLI::App& verb, BackendOptions& options);
+
+/// Throws InvalidArgument on an unknown device or type, Unsupported on one that the build or the
+/// machine does not have.
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
+                                                const quant::QuantPlan& plan,
+                                                const BackendOptions& options);
+
+}  // namespace driftless::cli

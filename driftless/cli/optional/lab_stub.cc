@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of lab in a build without libtorch.
+#include "driftless/base/error.h"
+#include "driftless/lab/session.h"
+#include "driftless/lab/torch_reasoner.h"
+
+namespace driftless::lab {
+namespace {
+
+[[noreturn]] void no_torch(std::string_view what) {
+  fail(ErrorCode::Unsupported, what,
+       ": this build has no libtorch; install it (on Debian: libtorch-dev) and configure with "
+       "-DDRIFTLESS_LAB=ON, or use the preset torch");
+}
+
+}  // namespace
+
+EndOfRun run_training(const TrainRequest&, const TrainListener&) { no_torch("train"); }
+TrainBench bench_training(const TrainRequest&, int64_t,
+                          const std::function<void(const BenchResult&)>&) {
+  no_torch("bench train");
+}
+void run_check(const std::string&, const Talk&) { no_torch("train check"); }
+void run_disjoint(const TrainRequest&, const Talk&) { no_torch("train disjoint"); }
+void run_widen(const std::filesystem::path&, const std::filesystem::path&, uint64_t) {
+  no_torch("train widen");
+}
+
+TorchType parse_torch_type(std::string_view) { no_torch("--device"); }
+std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint&,
+                                                      const TorchOptions& options) {
+  no_torch("--device " + options.device);
+}
+
+}  // namespace driftless::lab

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless train: training on libtorch and what belongs to it; driftless bench train.
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "driftless/base/error.h"
+#include "driftless/cli/command.h"
+#include "driftless/lab/session.h"
+
+namespace driftless::cli {
+namespace {
+
+constexpr int kSignalExit = 128;  // plus the signal, as shells count
+
+// The one thing a signal handler may change.
+volatile std::sig_atomic_t caught_signal = 0;
+
+/// While it lives, SIGINT and SIGTERM are noted; the second one ends the process as usual.
+class SignalScope {
+ public:
+  SignalScope() {
+    caught_signal = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { caught_signal = signal; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    ::sigaction(SIGINT, &action, &old_int_);
+    ::sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~SignalScope() {
+    ::sigaction(SIGINT, &old_int_, nullptr);
+    ::sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  SignalScope(const SignalScope&) = delete;
+  SignalScope& operator=(const SignalScope&) = delete;
+
+ private:
+  struct sigaction old_int_ {};
+  struct sigaction old_term_ {};
+};
+
+std::string duration_text(double seconds) {
+  char text[32];
+  if (seconds < 120)
+    std::snprintf(text, sizeof(text), "%.0f s", seconds);
+  else if (seconds < 7200)
+    std::snprintf(text, sizeof(text), "%.0f min", seconds / 60);
+  else
+    std::snprintf(text, sizeof(text), "%.1f h", seconds / 3600);
+  return text;
+}
+
+/// One line on a terminal, overwritten; a line for each report anywhere else.
+class TrainProgress {
+ public:
+  ~TrainProgress() {
+    if (is_terminal_) std::fputs("\r\x1b[K", stderr);
+  }
+
+  void show(const lab::Progress& progress) {
+    if (progress.evaluated) {
+      char text[64];
+      std::snprintf(text, sizeof(text), ", held out %.1f %% exact at step %lld",
+                    100 * progress.evaluated->exact.value(), static_cast<long long>(progress.step));
+      evaluated_ = text;
+    }
+    std::fprintf(
+        stderr, "%sstep %lld of %lld, %.1f ms/step, %s left, loss %.3f, training %.1f %% exact%s%s",
+        is_terminal_ ? "\r" : "", static_cast<long long>(progress.step),
+        static_cast<long long>(progress.steps), progress.ms_per_step,
+        duration_text(progress.seconds_left).c_str(), progress.answer_loss,
+        100 * progress.exact_rate, evaluated_.c_str(), is_terminal_ ? "\x1b[K" : "\n");
+  }
+
+ private:
+  bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  std::string evaluated_;
+};
+
+void print_end(const lab::EndOfRun& end, const lab::TrainRequest& request) {
+  if (end.evaluated) {
+    const task::Share& exact = end.evaluated->exact;
+    const task::Interval interval = exact.interval();
+    std::printf("exact      %6.2f %%   (95 %% interval %.2f to %.2f, n %lld boards, step %lld)\n",
+                100 * exact.value(), 100 * interval.low, 100 * interval.high,
+                static_cast<long long>(exact.n), static_cast<long long>(end.step));
+  }
+  std::printf("weights    %s\n", (request.out / "weights.safetensors").c_str());
+}
+
+void train(lab::TrainRequest request) {
+  DRIFTLESS_REQUIRE(!request.recipe.empty(), ErrorCode::InvalidArgument,
+                    "train: no recipe; expected a file such as recipes/sudoku-4x4.toml");
+  if (request.out.empty()) request.out = std::filesystem::path("runs") / request.recipe.stem();
+  lab::EndOfRun end;
+  {
+    const SignalScope signals;
+    TrainProgress progress;
+    end = lab::run_training(
+        request, {.talk =
+                      [](std::string_view line) {
+                        std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+                      },
+                  .report = [&](const lab::Progress& report) { progress.show(report); },
+                  .should_stop = [] { return caught_signal != 0; }});
+  }
+  if (end.reason != lab::Reason::Stopped) {
+    print_end(end, request);
+    return;
+  }
+  std::fprintf(stderr,
+               "driftless: stopped after step %lld and saved; the same command with --resume goes "
+               "on\n",
+               static_cast<long long>(end.step));
+  throw CLI::RuntimeError(kSignalExit + (caught_signal != 0 ? caught_signal : SIGTERM));
+}
+
+void print_line(std::string_view line) {
+  std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+void bench_train(const lab::TrainRequest& request, int64_t steps) {
+  const lab::TrainBench bench =
+      lab::bench_training(request, steps, [](const lab::BenchResult& result) {
+        std::printf("%-24s %8.3f ms %8.1f GFLOP/s\n", result.name.c_str(), result.ms,
+                    1e3 * result.gflop / result.ms);
+      });
+  const double tflops = bench.step_gflop / bench.ms_per_step;
+  std::printf("%-24s %8.3f ms/step, %.3f TFLOP/s, %.1f %% of the matrix peak (%.3f TFLOP/s)\n",
+              "training step", bench.ms_per_step, tflops, 1e5 * tflops / bench.peak_gflops,
+              bench.peak_gflops / 1e3);
+}
+
+void add_device(CLI::App& verb, lab::TrainRequest& request) {
+  verb.add_option("--device", request.device, "cpu or cuda")->capture_default_str();
+}
+void add_data(CLI::App& verb, lab::TrainRequest& request) {
+  verb.add_option("--data", request.data, "folder of the files that the recipe names");
+}
+void add_chunk(CLI::App& verb, lab::TrainRequest& request) {
+  verb.add_option("--chunk", request.chunk, "boards at a time in the rounds without gradients")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+void add_check(CLI::App& verb) {
+  auto request = std::make_shared<lab::TrainRequest>();
+  add_device(verb, *request);
+  show_example(verb, "driftless train check --device cuda");
+  verb.callback([request] { lab::run_check(request->device, print_line); });
+}
+
+void add_disjoint(CLI::App& verb) {
+  auto request = std::make_shared<lab::TrainRequest>();
+  verb.add_option("RECIPE", request->recipe, "TOML file")->required();
+  add_data(verb, *request);
+  show_example(verb, "driftless train disjoint recipes/sudoku-small.toml --data DATA");
+  verb.callback([request] { lab::run_disjoint(*request, print_line); });
+}
+
+void add_widen(CLI::App& verb) {
+  struct Options {
+    std::string weights;
+    std::string out;
+    uint64_t seed = 1;
+  };
+  auto options = std::make_shared<Options>();
+  verb.add_option("WEIGHTS", options->weights, "checkpoint to grow")->required();
+  verb.add_option("--output", options->out, "checkpoint to write")->required();
+  verb.add_option("--seed", options->seed, "seed of the random shares")->capture_default_str();
+  show_example(verb, "driftless train widen models/sudoku-small.safetensors --output wide.st");
+  verb.callback([options] { lab::run_widen(options->weights, options->out, options->seed); });
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& verb) {
+  auto request = std::make_shared<lab::TrainRequest>();
+  verb.add_option("RECIPE", request->recipe, "TOML file, see recipes/");
+  add_data(verb, *request);
+  verb.add_option("--out", request->out, "folder of the run (default runs/ and the recipe's name)");
+  add_device(verb, *request);
+  verb.add_option("--from", request->from, "weights to start from (default: random)");
+  verb.add_flag("--resume", request->is_resumed, "go on with the run in --out");
+  verb.add_option("--seconds", request->max_seconds, "stop, save and evaluate after this long")
+      ->check(CLI::NonNegativeNumber);
+  add_chunk(verb, *request);
+  verb.require_subcommand(0, 1);
+  add_check(*verb.add_subcommand("check", "whether a device computes what the CPU computes"));
+  add_disjoint(*verb.add_subcommand("disjoint", "whether pool and evaluation share boards"));
+  add_widen(*verb.add_subcommand("widen", "a model of twice the width that computes the same"));
+  show_example(
+      verb,
+      "driftless train recipes/sudoku-4x4.toml --out run\n"
+      "Ctrl-C or SIGTERM finishes the step, saves and exits with 128 + the signal; --resume "
+      "goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and MASTER_PORT "
+      "say where rank 0 listens).");
+  verb.callback([request, &verb] {
+    if (verb.get_subcommands().empty()) train(*request);
+  });
+}
+
+void add_bench_train_command(CLI::App& verb) {
+  auto request = std::make_shared<lab::TrainRequest>();
+  auto steps = std::make_shared<int64_t>(40);
+  verb.add_option("RECIPE", request->recipe, "TOML file")->required();
+  add_data(verb, *request);
+  add_device(verb, *request);
+  add_chunk(verb, *request);
+  verb.add_option("--steps", *steps, "training steps to time")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  show_example(verb, "driftless bench train recipes/sudoku-small.toml --data DATA --device cuda");
+  verb.callback([request, steps] { bench_train(*request, *steps); });
+}
+
+}  // namespace driftless::cli

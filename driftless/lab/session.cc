@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/base/file.h"
+#include "driftless/lab/bench.h"
+#include "driftless/lab/check.h"
+#include "driftless/lab/device.h"
+#include "driftless/lab/pool.h"
+#include "driftless/lab/train_loop.h"
+#include "driftless/lab/widen.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::lab {
+namespace {
+
+Recipe read_recipe(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+LoadedRun starting_run(const TrainRequest& request, const Recipe& recipe, at::Device device) {
+  if (request.is_resumed)
+    return load_run(request.out, recipe.model, activation_type(device), device);
+  Rng rng(static_cast<uint64_t>(recipe.seed));
+  const NamedTensors weights = request.from.empty() ? initial_weights(recipe.model, rng)
+                                                    : load_weights(request.from, recipe.model);
+  return {fresh_run(recipe, weights, device), std::nullopt};
+}
+
+void require_place(const TrainRequest& request) {
+  if (request.is_resumed) {
+    DRIFTLESS_REQUIRE(request.from.empty(), ErrorCode::InvalidArgument,
+                      "--resume and --from; expected one of them");
+    DRIFTLESS_REQUIRE(has_run(request.out), ErrorCode::InvalidArgument, request.out.string(),
+                      ": no run to resume; leave --resume out to start one");
+    return;
+  }
+  DRIFTLESS_REQUIRE(!has_run(request.out), ErrorCode::InvalidArgument, request.out.string(),
+                    ": holds a run; add --resume to go on with it or give another --out");
+}
+
+double median_step_ms(Trainer& trainer, int64_t steps) {
+  constexpr int64_t kPerSample = 5;  // buries the wait for the device
+  std::vector<double> samples;
+  for (int64_t done = 0; done < std::max<int64_t>(steps, kPerSample); done += kPerSample) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < kPerSample; ++i) trainer.step();
+    trainer.take_tally();
+    const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
+    samples.push_back(wall.count() / kPerSample);
+  }
+  std::sort(samples.begin(), samples.end());
+  return samples[samples.size() / 2];
+}
+
+}  // namespace
+
+EndOfRun run_training(const TrainRequest& request, const TrainListener& listener) {
+  const Recipe recipe = read_recipe(request.recipe);
+  require_place(request);
+  const RankPlace place = find_place([](const char* name) { return std::getenv(name); });
+  const at::Device device = find_device(request.device, place.local_rank);
+  const StreamScope stream(device);
+  const bool is_first = place.rank == 0;
+  const Talk quiet = [](std::string_view) {};
+  const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
+  BoardPool pool = read_pool(recipe, request.data, held_out, is_first ? listener.talk : quiet);
+  LoadedRun run = starting_run(request, recipe, device);
+  require_resumable(recipe, run.state.recipe);
+  TrainerOptions options{device, request.chunk, join_ranks(place, device)};
+  Trainer trainer(recipe, std::move(pool), std::move(run), options);
+  if (is_first) {
+    std::filesystem::create_directories(request.out);
+    write_file_atomic(request.out / "recipe.txt", describe_text(recipe));
+  }
+  LoopOptions loop;
+  loop.folder = request.out;
+  loop.max_seconds = request.max_seconds;
+  loop.eval_boards = held_out;
+  loop.report = listener.report;
+  loop.should_stop = listener.should_stop;
+  return train(trainer, loop);
+}
+
+TrainBench bench_training(const TrainRequest& request, int64_t steps,
+                          const std::function<void(const BenchResult&)>& report) {
+  constexpr int64_t kWarmUp = 10;
+  const Recipe recipe = read_recipe(request.recipe);
+  const at::Device device = find_device(request.device);
+  const StreamScope stream(device);
+  const BenchShape shape{recipe.model, recipe.batch};
+  bench_pieces(shape, device, report);
+  const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
+  Trainer trainer(recipe, read_pool(recipe, request.data, held_out, [](std::string_view) {}),
+                  starting_run(request, recipe, device), {device, request.chunk});
+  for (int64_t i = 0; i < kWarmUp; ++i) trainer.step();
+  trainer.take_tally();
+  TrainBench result;
+  result.ms_per_step = median_step_ms(trainer, steps);
+  result.step_gflop = step_gflop(shape);
+  result.peak_gflops = measured_peak_gflops(device);
+  return result;
+}
+
+void run_check(const std::string& device_name, const Talk& talk) {
+  const at::Device device = find_device(device_name);
+  const StreamScope stream(device);
+  const bool all_passed = check_device(device, [&](const CheckResult& result) {
+    char line[160];
+    std::snprintf(line, sizeof(line), "%-4s %-52s error %.2e bound %.2e",
+                  result.passed() ? "ok" : "FAIL", result.name.c_str(), result.error, result.bound);
+    talk(line);
+  });
+  DRIFTLESS_REQUIRE(all_passed, ErrorCode::Numeric,
+                    "check: the device computes something else than the CPU");
+}
+
+void run_disjoint(const TrainRequest& request, const Talk& talk) {
+  require_disjoint(read_recipe(request.recipe), request.data, talk);
+}
+
+void run_widen(const std::filesystem::path& weights, const std::filesystem::path& out,
+               uint64_t seed) {
+  const model::ModelConfig config = store::load_checkpoint(weights).config;
+  Rng rng(seed);
+  save_weights(out, widened_config(config),
+               widened_weights(config, load_weights(weights, config), rng), 0, store::DType::F32);
+}
+
+}  // namespace driftless::lab

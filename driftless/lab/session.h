@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line asks of lab, free of torch: a build without libtorch has the same functions
+// in cli/optional/lab_stub.cc, which say how to get it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "driftless/lab/progress.h"
+
+namespace driftless::lab {
+
+using Talk = std::function<void(std::string_view line)>;
+
+struct TrainRequest {
+  std::filesystem::path recipe;
+  std::filesystem::path data = ".";  ///< where the files lie that the recipe names
+  std::filesystem::path out;         ///< folder of the run
+  std::filesystem::path from;        ///< weights to start from; random ones where empty
+  std::string device = "cpu";
+  bool is_resumed = false;  ///< go on with the run in `out`
+  double max_seconds = 1e9;
+  int64_t chunk = 512;
+};
+
+struct TrainListener {
+  Talk talk = [](std::string_view) {};
+  std::function<void(const Progress&)> report = [](const Progress&) {};
+  std::function<bool()> should_stop = [] { return false; };
+};
+
+/// Trains as the recipe says, alone or as one rank of a job. Only rank 0 reports. Throws BadConfig
+/// on a wrong recipe, InvalidArgument when `out` holds a run that is not resumed, and what
+/// train_loop.h says.
+EndOfRun run_training(const TrainRequest& request, const TrainListener& listener);
+
+/// One line of a benchmark.
+struct BenchResult {
+  std::string name;
+  double ms = 0;     ///< median of the repetitions
+  double gflop = 0;  ///< arithmetic of one repetition, 0 where it does not matter
+};
+struct TrainBench {
+  double ms_per_step = 0;
+  double step_gflop = 0;
+  double peak_gflops = 0;  ///< what a large matrix product of the same type reaches here
+};
+/// Times the pieces of a block, `steps` training steps and the device's matrix peak.
+TrainBench bench_training(const TrainRequest& request, int64_t steps,
+                          const std::function<void(const BenchResult&)>& report);
+
+/// Compares the device with the CPU, see check.h; a line each. Throws Numeric when one fails.
+void run_check(const std::string& device, const Talk& talk);
+
+/// Throws BadConfig when a file of the recipe's pool holds evaluation boards up to symmetry.
+void run_disjoint(const TrainRequest& request, const Talk& talk);
+
+/// Writes weights of twice the width that compute the same, see widen.h.
+void run_widen(const std::filesystem::path& weights, const std::filesystem::path& out,
+               uint64_t seed);
+
+}  // namespace driftless::lab

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may look into a supervision step, and change what its linear layers multiply.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <ATen/ATen.h>
+
+#include "driftless/model/schedule.h"
+
+namespace driftless::lab {
+
+class StepTap {
+ public:
+  virtual ~StepTap() = default;
+
+  /// Whether linear_input wants to be asked; if not, the fused sublayers may run.
+  [[nodiscard]] virtual bool taps_linear_inputs() const { return true; }
+
+  /// Sees the input of every linear layer, [boards, rows, K] with the reduction along K (rows are
+  /// channels in a token mixer), and returns what is multiplied in its place. `layer` is the
+  /// weight's name in the checkpoint, `call` an index into model::schedule; heads come after the
+  /// last call and have its index.
+  virtual at::Tensor linear_input(std::string_view layer, int64_t call, const at::Tensor& input) {
+    static_cast<void>(layer);
+    static_cast<void>(call);
+    return input;
+  }
+
+  /// Sees a state [boards, T, D] after the network call that updated it.
+  virtual void state(model::State which, int64_t call, const at::Tensor& values) {
+    static_cast<void>(which);
+    static_cast<void>(call);
+    static_cast<void>(values);
+  }
+};
+
+/// Where in a step a layer works.
+struct Site {
+  int64_t call = 0;
+  StepTap* tap = nullptr;
+
+  [[nodiscard]] bool taps_linear_inputs() const {
+    return tap != nullptr && tap->taps_linear_inputs();
+  }
+};
+
+}  // namespace driftless::lab

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The libtorch backend behind the Reasoner seam, on a CPU or a CUDA device. The states of all slots
+// are one tensor; a step runs all active slots together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "driftless/reason/reasoner.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::lab {
+
+/// Type of the activations and of the weights that are multiplied.
+enum class TorchType { F32, BF16 };
+struct TorchTypeName {
+  TorchType type;
+  std::string_view name;
+};
+inline constexpr std::array<TorchTypeName, 2> kTorchTypeNames = {
+    {{TorchType::F32, "f32"}, {TorchType::BF16, "bf16"}}};
+/// Throws InvalidArgument with the nearest name.
+TorchType parse_torch_type(std::string_view name);
+
+struct TorchOptions {
+  std::string device = "cpu";  ///< cpu or cuda
+  int64_t slots = 8;
+  TorchType type = TorchType::F32;
+  int64_t threads = 1;  ///< of this process' torch, and for EqR's random numbers
+};
+
+/// The checkpoint is not needed afterwards. EqR's random numbers are those of the CPU backend. An
+/// observer sees a point of all slots before the next point. Throws what store::require_complete
+/// throws, InvalidArgument on bad options, Unsupported without the device or for bf16 on a CPU.
+std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,
+                                                      const TorchOptions& options);
+
+}  // namespace driftless::lab
