@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
+
+#include "driftless/cli/model_input.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
 
@@ -16,19 +19,18 @@ namespace driftless::cli {
 struct BackendOptions {
   std::string device = "cpu";  ///< a name of kDeviceNames
   std::string dtype = "f32";   ///< f32; on cuda also bf16
-  int64_t threads = 1;
+  int64_t threads = default_threads();
   int64_t slots = 0;  ///< 0: as many as keep the device busy
 };
 
 inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-torch", "cuda"};
 
-/// Throws InvalidArgument on an unknown device, Unsupported on a device or type that the build or
-/// the machine does not have.
+/// --device, --dtype, --threads and --slots.
+void add_backend_flags(CLI::App& verb, BackendOptions& options);
+
+/// Throws InvalidArgument on an unknown device or type, Unsupported on one that the build or the
+/// machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const BackendOptions& options);
-
-/// make_reasoner on libtorch (optional/torch_backend.cc); throws Unsupported in builds without it.
-std::unique_ptr<reason::Reasoner> make_torch_backend(const store::Checkpoint& checkpoint,
-                                                     const BackendOptions& options);
 
 }  // namespace driftless::cli

@@ -9,10 +9,10 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/cli/backend.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/progress.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/reason/run.h"
 
 namespace driftless::cli {
@@ -26,7 +26,7 @@ struct EvalOptions {
   int64_t limit = 0;  // 0: all
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string halting = "fixed";
-  int64_t threads = default_threads();
+  BackendOptions backend;
   uint64_t seed = 0;
   std::string predictions;
   std::string json;
@@ -40,9 +40,7 @@ struct Evaluation {
 
 Evaluation evaluate(const store::Checkpoint& checkpoint, const task::Task& task,
                     std::span<const task::Example> examples, const EvalOptions& options) {
-  // Four boards per thread keep all threads busy until the last boards.
-  const auto reasoner = engine::make_cpu_reasoner(
-      checkpoint, {.slots = std::max<int64_t>(8, 4 * options.threads), .threads = options.threads});
+  const auto reasoner = make_reasoner(checkpoint, options.backend);
   Evaluation result;
   result.answers.resize(examples.size());
   Progress progress(std::ssize(examples));
@@ -73,11 +71,12 @@ Json share_json(const task::Share& share) {
 Json summary(const Evaluation& result, const EvalOptions& options) {
   return {{"model", options.model},
           {"data", options.data},
-          {"dtype", "f32"},
+          {"device", options.backend.device},
+          {"dtype", options.backend.dtype},
           {"halting", options.halting},
           {"max_steps", options.steps},
           {"seed", options.seed},
-          {"threads", options.threads},
+          {"threads", options.backend.threads},
           {"exact", share_json(result.score.exact)},
           {"accepted", share_json(result.score.accepted)},
           {"cells", share_json(result.score.cells)},
@@ -114,9 +113,9 @@ void print_result(const Evaluation& result, const EvalOptions& options) {
   print_share("cells", score.cells, "cells");
   std::printf("%-10s %6.2f     (at most %lld, halting %s)\n", "steps", score.mean_steps(),
               static_cast<long long>(options.steps), options.halting.c_str());
-  std::printf("%-10s %6.2f s   (%.2f boards/s, %lld threads, f32)\n", "time", result.wall_s,
-              static_cast<double>(score.exact.n) / result.wall_s,
-              static_cast<long long>(options.threads));
+  std::printf("%-10s %6.2f s   (%.2f boards/s, %s, %lld threads, %s)\n", "time", result.wall_s,
+              static_cast<double>(score.exact.n) / result.wall_s, options.backend.device.c_str(),
+              static_cast<long long>(options.backend.threads), options.backend.dtype.c_str());
 }
 
 void eval(EvalOptions options) {
@@ -148,7 +147,7 @@ void add_eval_command(CLI::App& verb) {
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       ->check(CLI::PositiveNumber);
   verb.add_option("--halting", options->halting, "fixed, halt or stable")->capture_default_str();
-  verb.add_option("--threads", options->threads, "threads")->capture_default_str();
+  add_backend_flags(verb, options->backend);
   verb.add_option("--seed", options->seed, "of EqR's random states and noise")
       ->capture_default_str();
   verb.add_option("--predictions", options->predictions, "write one JSON line per board");

@@ -50,6 +50,7 @@ void residual_norm_backward(Real, NormAxis, StateShape, const void*, const void*
 void rotate(Real, RopeShape, float, const float*, const float*, void*, Stream) {
   no_cuda("rotate");
 }
+void draw_normal(Generator*, const int64_t*, NoiseShape, float*, Stream) { no_cuda("draw_normal"); }
 void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
                      Stream) {
   no_cuda("adam_atan2_step");

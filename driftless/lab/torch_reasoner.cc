@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -10,10 +12,10 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
-#include "driftless/base/thread_pool.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/observer_tap.h"
 #include "driftless/lab/recursive_net.h"
+#include "driftless/lab/slot_states.h"
 #include "driftless/model/shapes.h"
 #include "driftless/reason/start.h"
 
@@ -52,48 +54,12 @@ NamedTensors tensors_of(const store::Checkpoint& checkpoint) {
   return named;
 }
 
-/// Every slot's own generator, as the CPU backend has it.
-class BoardNoise {
- public:
-  BoardNoise(const model::ModelConfig& config, int64_t slots, int64_t threads)
-      : config_(config), rngs_(static_cast<size_t>(slots), Rng(0)), pool_(threads) {}
-
-  void seed(int64_t slot, uint64_t seed) { rngs_[static_cast<size_t>(slot)] = Rng(seed); }
-
-  /// [slots, T, D] each.
-  States initial(std::span<const int64_t> slots) {
-    const auto draw = [&](double deviation) {
-      return filled(slots, [=](Rng& rng) { return reason::truncated_normal(rng, deviation); });
-    };
-    const at::Tensor h = draw(config_.h_init_std);
-    return {h, draw(config_.l_init_std)};
-  }
-  at::Tensor standard_normal(std::span<const int64_t> slots) {
-    return filled(slots, [](Rng& rng) { return static_cast<float>(rng.gaussian()); });
-  }
-
- private:
-  template <class Draw>
-  at::Tensor filled(std::span<const int64_t> slots, Draw draw) {
-    at::Tensor values = at::empty(
-        {std::ssize(slots), model::positions_count(config_), config_.hidden_size}, at::kFloat);
-    const int64_t count = values.size(1) * values.size(2);
-    float* const data = values.data_ptr<float>();
-    pool_.parallel_for(std::ssize(slots), [&](int64_t i, int64_t) {
-      Rng& rng = rngs_[static_cast<size_t>(slots[static_cast<size_t>(i)])];
-      std::generate_n(data + i * count, count, [&] { return draw(rng); });
-    });
-    return values;
-  }
-
-  const model::ModelConfig& config_;
-  std::vector<Rng> rngs_;
-  ThreadPool pool_;
-};
+at::ScalarType scalar_of(TorchType type) {
+  return type == TorchType::F32 ? at::kFloat : at::kBFloat16;
+}
 
 struct SlotInfo {
   bool has_board = false;
-  bool is_fresh = false;  // the device does not have the board yet
   bool has_readout = false;
 };
 
@@ -101,165 +67,121 @@ class TorchReasoner : public reason::Reasoner {
  public:
   TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
                 const TorchOptions& options)
-      : config_(config),
-        device_(device),
-        slots_(static_cast<size_t>(options.slots)),
-        noise_(config_, options.slots, options.threads),
-        flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
-        net_(config, {flat_, options.type == TorchType::F32 ? flat_ : flat_.to(at::kBFloat16), {}},
-             initial_of(named)),
-        tokens_(at::zeros({options.slots, config.seq_len}, at::kByte)) {
+      : flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
+        net_(config, {flat_, flat_.to(scalar_of(options.type)), {}}, initial_of(named, device)),
+        info_(static_cast<size_t>(options.slots)),
+        slots_(std::make_unique<SlotStates>(
+            net_, tensor_or_none(named, "puzzle_emb.weights"),
+            SlotStates::Options{options.slots, options.threads,
+                                at::TensorOptions(scalar_of(options.type)).device(device)})),
+        logits_(at::zeros({options.slots, config.seq_len, config.vocab_size}, at::kFloat)),
+        halts_(at::zeros({options.slots, 2}, at::kFloat)) {
     const int64_t rows = device.is_cuda() ? kChunkRowsCuda : kChunkRowsCpu;
     chunk_ = std::max<int64_t>(1, rows / model::positions_count(config));
-    const auto type = options.type == TorchType::F32 ? at::kFloat : at::kBFloat16;
-    const std::vector<int64_t> sizes = {options.slots, model::positions_count(config),
-                                        config.hidden_size};
-    const auto on_device = at::TensorOptions(type).device(device);
-    states_ = {at::zeros(sizes, on_device), at::zeros(sizes, on_device)};
-    inputs_.tokens = tokens_.to(device);
-    if (config.puzzle_emb_len > 0) {
-      puzzle_table_ = named.at("puzzle_emb.weights");
-      puzzle_rows_ = at::zeros({options.slots}, at::kLong);
-      inputs_.puzzles = at::zeros({options.slots, config.puzzle_emb_ndim},
-                                  at::TensorOptions(at::kFloat).device(device));
-    }
-    logits_ = at::zeros({options.slots, config.seq_len, config.vocab_size}, at::kFloat);
-    halts_ = at::zeros({options.slots, 2}, at::kFloat);
   }
 
-  [[nodiscard]] const model::ModelConfig& config() const override { return config_; }
-  [[nodiscard]] int64_t slot_count() const override { return std::ssize(slots_); }
+  [[nodiscard]] const model::ModelConfig& config() const override { return net_.config(); }
+  [[nodiscard]] int64_t slot_count() const override { return std::ssize(info_); }
 
   void reset(int64_t index, const reason::Board& board) override {
     require_slot(index);
-    reason::require_fits(config_, board);
-    std::copy(board.tokens.begin(), board.tokens.end(),
-              tokens_.data_ptr<uint8_t>() + index * config_.seq_len);
-    if (puzzle_rows_.defined()) puzzle_rows_.data_ptr<int64_t>()[index] = board.puzzle;
-    if (config_.arch == model::Arch::Eqr) noise_.seed(index, board.seed);
-    slots_[static_cast<size_t>(index)] = {.has_board = true, .is_fresh = true};
+    reason::require_fits(config(), board);
+    slots_->put(index, board);
+    info_[static_cast<size_t>(index)] = {.has_board = true};
   }
 
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
     require_steppable(indices);
     if (indices.empty()) return;
-    translated([&] {
-      const at::NoGradGuard no_gradients;
-      upload_fresh();
-      advance(indices, observer);
-    });
-    for (const int64_t index : indices) slots_[static_cast<size_t>(index)].has_readout = true;
+    translated([&] { advance(indices, observer); });
+    for (const int64_t index : indices) info_[static_cast<size_t>(index)].has_readout = true;
   }
 
   [[nodiscard]] reason::Readout read(int64_t index) const override {
     require_slot(index);
-    DRIFTLESS_REQUIRE(slots_[static_cast<size_t>(index)].has_readout, ErrorCode::InvalidArgument,
+    DRIFTLESS_REQUIRE(info_[static_cast<size_t>(index)].has_readout, ErrorCode::InvalidArgument,
                       "slot ", index, ": has made no step since its reset");
-    const int64_t size = config_.seq_len * config_.vocab_size;
+    const int64_t size = logits_.size(1) * logits_.size(2);
     const float* const halts = halts_.data_ptr<float>() + 2 * index;
     return {.logits = {logits_.data_ptr<float>() + index * size, static_cast<size_t>(size)},
             .halt_logit = halts[0],
             .continue_logit = halts[1]};
   }
 
+  [[nodiscard]] reason::States states(int64_t index) const override {
+    require_board(index);
+    return translated([&] { return slots_->read(index); });
+  }
+
+  void set_states(int64_t index, const reason::States& states) override {
+    require_board(index);
+    const int64_t size = model::positions_count(config()) * config().hidden_size;
+    for (const auto given : {states.h.size(), states.l.size()})
+      DRIFTLESS_REQUIRE(std::cmp_equal(given, size), ErrorCode::InvalidArgument, "slot ", index,
+                        ": state; got ", given, " values, expected ", size);
+    translated([&] { slots_->set(index, states); });
+  }
+
  private:
-  [[nodiscard]] States initial_of(const NamedTensors& named) const {
-    if (config_.arch == model::Arch::Eqr) return {};
-    return {named.at("H_init").to(device_), named.at("L_init").to(device_)};
+  static at::Tensor tensor_or_none(const NamedTensors& named, std::string_view name) {
+    const auto found = named.find(name);
+    return found == named.end() ? at::Tensor() : found->second;
+  }
+  static States initial_of(const NamedTensors& named, at::Device device) {
+    const at::Tensor h = tensor_or_none(named, "H_init");
+    if (!h.defined()) return {};
+    return {h.to(device), named.at("L_init").to(device)};
   }
 
   void require_slot(int64_t index) const {
     DRIFTLESS_REQUIRE(index >= 0 && index < slot_count(), ErrorCode::InvalidArgument, "slot; got ",
                       index, ", expected 0 to ", slot_count() - 1);
   }
-
+  void require_board(int64_t index) const {
+    require_slot(index);
+    DRIFTLESS_REQUIRE(info_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
+                      "slot ", index, ": has no board");
+  }
   void require_steppable(std::span<const int64_t> indices) const {
-    std::vector<bool> is_taken(slots_.size());
+    std::vector<bool> is_taken(info_.size());
     for (const int64_t index : indices) {
-      require_slot(index);
-      DRIFTLESS_REQUIRE(slots_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
-                        "slot ", index, ": has no board to step");
+      require_board(index);
       DRIFTLESS_REQUIRE(!is_taken[static_cast<size_t>(index)], ErrorCode::InvalidArgument, "slot ",
                         index, ": named twice in one step");
       is_taken[static_cast<size_t>(index)] = true;
     }
   }
 
-  [[nodiscard]] static at::Tensor index_of(std::span<const int64_t> indices) {
-    at::Tensor index = at::empty({std::ssize(indices)}, at::kLong);
-    std::copy(indices.begin(), indices.end(), index.data_ptr<int64_t>());
-    return index;
-  }
-
-  /// Moves the boards that came since the last step, all at once.
-  void upload_fresh() {
-    std::vector<int64_t> fresh;
-    for (int64_t i = 0; i < slot_count(); ++i)
-      if (std::exchange(slots_[static_cast<size_t>(i)].is_fresh, false)) fresh.push_back(i);
-    if (fresh.empty()) return;
-    const at::Tensor host_index = index_of(fresh);
-    const at::Tensor index = host_index.to(device_);
-    const auto put = [&](at::Tensor& all, const at::Tensor& some) {
-      all.index_copy_(0, index, some.to(all.options()));
-    };
-    put(inputs_.tokens, tokens_.index_select(0, host_index));
-    if (puzzle_table_.defined())
-      put(inputs_.puzzles, puzzle_table_.index_select(0, puzzle_rows_.index_select(0, host_index)));
-    const States initial = config_.arch == model::Arch::Eqr
-                               ? noise_.initial(fresh)
-                               : net_.initial_states(std::ssize(fresh));
-    put(states_.h, initial.h);
-    put(states_.l, initial.l);
-  }
-
   void advance(std::span<const int64_t> indices, StepObserver* observer) {
-    bool is_everything = std::ssize(indices) == slot_count();
-    for (size_t i = 0; i < indices.size() && is_everything; ++i)
-      is_everything = std::cmp_equal(indices[i], i);
-    const at::Tensor host_index = index_of(indices);
-    const at::Tensor index = is_everything ? at::Tensor() : host_index.to(device_);
-    const auto some = [&](const at::Tensor& all) {
-      return is_everything || !all.defined() ? all : all.index_select(0, index);
-    };
+    const at::NoGradGuard no_gradients;
+    const SlotStates::Selection selection = slots_->select(indices);
     std::optional<ObserverTap> tap;
     if (observer != nullptr) tap.emplace(*observer, indices);
-    StepOptions options{.chunk = chunk_, .tap = tap.has_value() ? &*tap : nullptr, .noise = {}};
+    StepOptions options;
+    options.chunk = chunk_;
+    options.tap = tap.has_value() ? &*tap : nullptr;
     options.noise = [&](int64_t, int64_t first, int64_t count) {
-      return noise_
-          .standard_normal(indices.subspan(static_cast<size_t>(first), static_cast<size_t>(count)))
-          .to(device_);
+      return slots_->draw_noise(
+          indices.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
     };
-    const StepOutput output = net_.step({some(states_.h), some(states_.l)},
-                                        {some(inputs_.tokens), some(inputs_.puzzles)}, options);
-    if (is_everything) {
-      states_ = output.states;
-    } else {
-      states_.h.index_copy_(0, index, output.states.h);
-      states_.l.index_copy_(0, index, output.states.l);
-    }
+    const StepOutput output = net_.step(selection.states, selection.inputs, options);
+    slots_->store(selection, output.states);
     const at::Tensor halts = at::stack({output.halt, output.go_on}, 1);
-    logits_.index_copy_(0, host_index, output.logits.to(at::kCPU));
-    halts_.index_copy_(0, host_index, halts.to(at::kCPU));
-    if (tap.has_value()) {
-      const int64_t last = std::ssize(model::schedule(config_)) - 1;
-      tap->show({.point = Point::Logits, .call = last}, output.logits);
-      tap->show({.point = Point::HaltLogits, .call = last}, halts.unsqueeze(1));
-    }
+    logits_.index_copy_(0, selection.host_index, output.logits.to(at::kCPU));
+    halts_.index_copy_(0, selection.host_index, halts.to(at::kCPU));
+    if (!tap.has_value()) return;
+    const int64_t last = std::ssize(model::schedule(config())) - 1;
+    tap->show({.point = Point::Logits, .call = last}, output.logits);
+    tap->show({.point = Point::HaltLogits, .call = last}, halts.unsqueeze(1));
   }
 
-  model::ModelConfig config_;
-  at::Device device_;
-  std::vector<SlotInfo> slots_;
-  BoardNoise noise_;
   at::Tensor flat_;
   RecursiveNet net_;
+  std::vector<SlotInfo> info_;
+  // Reading states may move boards to the device first, which changes no state.
+  std::unique_ptr<SlotStates> slots_;
   int64_t chunk_ = 1;
-  States states_;  // of all slots, on the device
-  Inputs inputs_;  // of all slots, on the device
-  // On the host:
-  at::Tensor tokens_;
-  at::Tensor puzzle_table_, puzzle_rows_;  // with prefix rows only
-  at::Tensor logits_, halts_;
+  at::Tensor logits_, halts_;  // of all slots, on the host
 };
 
 }  // namespace

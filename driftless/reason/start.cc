@@ -6,13 +6,6 @@
 #include "driftless/base/error.h"
 
 namespace driftless::reason {
-namespace {
-
-constexpr double kTruncation = 2;
-/// Deviation before the cut, relative to the one after it.
-constexpr double kTruncatedScale = 1.1368472;
-
-}  // namespace
 
 void require_fits(const model::ModelConfig& config, const Board& board) {
   DRIFTLESS_REQUIRE(std::ssize(board.tokens) == config.seq_len, ErrorCode::InvalidArgument,

@@ -10,8 +10,12 @@ namespace driftless::reason {
 /// Throws InvalidArgument when the number of tokens, a token or the puzzle row does not fit.
 void require_fits(const model::ModelConfig& config, const Board& board);
 
-/// One value of EqR's initial states: normal, cut at two standard deviations, so that what is left
-/// has `deviation`. A slot draws z_H, then z_L, then the noise of each network call, row by row,
+/// EqR's initial states are normal, cut at kTruncation standard deviations; kTruncatedScale is the
+/// deviation before the cut relative to the one after it.
+inline constexpr double kTruncation = 2;
+inline constexpr double kTruncatedScale = 1.1368472;
+
+/// One value of an initial state with `deviation` after the cut. A slot draws z_H, then z_L, then the noise of each network call, row by row,
 /// from one generator seeded by the board.
 float truncated_normal(Rng& rng, double deviation);
 

@@ -33,8 +33,7 @@ TEST(Attention, TilesOfAnySizeGiveValuesAndGradientsOfThePlainForm) {
   // One position at a time, an odd number, all but one, all.
   for (const int64_t tile : {int64_t{1}, int64_t{7}, kPositions - 1, kPositions}) {
     const std::vector<at::Tensor> got = leaves();
-    const at::Tensor values =
-        tiled_attention(got[0], got[1], got[2], tile * 2 * 3 * kPositions);
+    const at::Tensor values = tiled_attention(got[0], got[1], got[2], tile * 2 * 3 * kPositions);
     torch::autograd::backward({values}, {direction});
     EXPECT_TRUE(at::allclose(values, expected, kTolerance, kTolerance)) << tile;
     for (size_t i = 0; i < 3; ++i)
@@ -42,8 +41,8 @@ TEST(Attention, TilesOfAnySizeGiveValuesAndGradientsOfThePlainForm) {
           << tile << " " << i;
   }
   const std::vector<at::Tensor> got = leaves();
-  EXPECT_TRUE(at::allclose(scaled_attention(got[0], got[1], got[2]), expected, kTolerance,
-                           kTolerance));
+  EXPECT_TRUE(
+      at::allclose(scaled_attention(got[0], got[1], got[2]), expected, kTolerance, kTolerance));
 }
 
 TEST(Rope, RefusesAnotherShape) {
@@ -54,13 +53,11 @@ TEST(Rope, RefusesAnotherShape) {
   config.puzzle_emb_len = 0;
   const RopeTables tables = rope_tables(config, at::kCPU);
   at::Tensor short_of_a_row = at::zeros({2, 5, 96});
-  driftless::testing::expect_error(ErrorCode::InvalidArgument, "[boards, 6, 3 D]", [&] {
-    rotate_in_place(short_of_a_row, tables, Turn::Forward);
-  });
+  driftless::testing::expect_error(ErrorCode::InvalidArgument, "[boards, 6, 3 D]",
+                                   [&] { rotate_in_place(short_of_a_row, tables, Turn::Forward); });
   at::Tensor narrow_heads = at::zeros({2, 6, 24});
-  driftless::testing::expect_error(ErrorCode::InvalidArgument, "heads of 16", [&] {
-    rotate_in_place(narrow_heads, tables, Turn::Forward);
-  });
+  driftless::testing::expect_error(ErrorCode::InvalidArgument, "heads of 16",
+                                   [&] { rotate_in_place(narrow_heads, tables, Turn::Forward); });
 }
 
 TEST(Rope, TurningBackUndoesTurning) {

@@ -24,8 +24,7 @@ TEST(TorchReasoner, RefillsSlotsWithTheSameAnswers) {
   const store::Checkpoint checkpoint = models::random_checkpoint(config_named("EqrTokens"), 3);
   std::vector<std::vector<uint8_t>> tokens;
   std::vector<reason::Board> boards;
-  for (uint64_t i = 0; i < 5; ++i)
-    tokens.push_back(models::random_tokens(checkpoint.config, i));
+  for (uint64_t i = 0; i < 5; ++i) tokens.push_back(models::random_tokens(checkpoint.config, i));
   for (uint64_t i = 0; i < 5; ++i) boards.push_back({.tokens = tokens[i], .seed = i});
   const auto answers = [&](int64_t slots) {
     std::vector<std::vector<uint8_t>> all(boards.size());

@@ -2,6 +2,7 @@
 // The functions of lab in a build without libtorch.
 #include "driftless/base/error.h"
 #include "driftless/lab/session.h"
+#include "driftless/lab/torch_reasoner.h"
 
 namespace driftless::lab {
 namespace {
@@ -23,6 +24,12 @@ void run_check(const std::string&, const Talk&) { no_torch("train check"); }
 void run_disjoint(const TrainRequest&, const Talk&) { no_torch("train disjoint"); }
 void run_widen(const std::filesystem::path&, const std::filesystem::path&, uint64_t) {
   no_torch("train widen");
+}
+
+TorchType parse_torch_type(std::string_view) { no_torch("--device"); }
+std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint&,
+                                                      const TorchOptions& options) {
+  no_torch("--device " + options.device);
 }
 
 }  // namespace driftless::lab

@@ -58,6 +58,25 @@ struct RopeShape {
 void rotate(Real type, RopeShape shape, float sign, const float* cos, const float* sin,
             void* values, Stream stream);
 
+/// A driftless::Rng in device memory.
+struct Generator {
+  uint64_t words[4];
+  double spare;       ///< the second value of the last pair
+  int64_t has_spare;  ///< 0 or 1
+};
+/// `count` values for each of `slots` generators: scale * N(0, 1), leaving out what lies beyond
+/// +-limit before scaling.
+struct NoiseShape {
+  int64_t slots;
+  int64_t count;
+  double limit;
+  double scale;
+};
+/// out[i] gets the next values of generators[slots[i]], as Rng::gaussian() draws them. Slots are
+/// distinct.
+void draw_normal(Generator* generators, const int64_t* slots, NoiseShape shape, float* out,
+                 Stream stream);
+
 /// What an optimizer step reads from device memory, so that a captured graph can be replayed with
 /// new values.
 struct StepScalars {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/board_noise.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/device.h"
+#include "driftless/reason/start.h"
+
+namespace driftless::lab {
+namespace {
+
+constexpr auto kGeneratorBytes = static_cast<int64_t>(sizeof(cuda::Generator));
+
+cuda::Generator device_form(const Rng& rng) {
+  const Rng::State& state = rng.state();
+  cuda::Generator generator{};
+  std::copy(state.words.begin(), state.words.end(), generator.words);
+  generator.spare = state.spare_gaussian.value_or(0);
+  generator.has_spare = state.spare_gaussian.has_value() ? 1 : 0;
+  return generator;
+}
+
+at::Tensor index_of(std::span<const int64_t> slots, at::Device device) {
+  at::Tensor index = at::empty({std::ssize(slots)}, at::kLong);
+  std::copy(slots.begin(), slots.end(), index.data_ptr<int64_t>());
+  return index.to(device);
+}
+
+}  // namespace
+
+BoardNoise::BoardNoise(const Options& options)
+    : options_(options), pool_(options.device.is_cuda() ? 1 : options.threads) {
+  if (options.device.is_cuda())
+    generators_ = at::zeros({options.slots, kGeneratorBytes},
+                            at::TensorOptions(at::kByte).device(options.device));
+  else
+    rngs_.assign(static_cast<size_t>(options.slots), Rng(0));
+}
+
+void BoardNoise::seed(std::span<const int64_t> slots, std::span<const uint64_t> seeds) {
+  if (!options_.device.is_cuda()) {
+    for (size_t i = 0; i < slots.size(); ++i) rngs_[static_cast<size_t>(slots[i])] = Rng(seeds[i]);
+    return;
+  }
+  at::Tensor bytes = at::empty({std::ssize(slots), kGeneratorBytes}, at::kByte);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const cuda::Generator generator = device_form(Rng(seeds[i]));
+    std::memcpy(bytes.data_ptr<uint8_t>() + static_cast<int64_t>(i) * kGeneratorBytes, &generator,
+                sizeof(generator));
+  }
+  generators_.index_copy_(0, index_of(slots, options_.device), bytes.to(options_.device));
+}
+
+template <class Draw>
+at::Tensor BoardNoise::draw_here(std::span<const int64_t> slots, Draw draw) {
+  at::Tensor values = at::empty({std::ssize(slots), options_.count}, at::kFloat);
+  float* const data = values.data_ptr<float>();
+  pool_.parallel_for(std::ssize(slots), [&](int64_t i, int64_t) {
+    Rng& rng = rngs_[static_cast<size_t>(slots[static_cast<size_t>(i)])];
+    std::generate_n(data + i * options_.count, options_.count, [&] { return draw(rng); });
+  });
+  return values;
+}
+
+at::Tensor BoardNoise::draw_there(std::span<const int64_t> slots, double limit, double scale) {
+  at::Tensor values = at::empty({std::ssize(slots), options_.count},
+                                at::TensorOptions(at::kFloat).device(options_.device));
+  const at::Tensor index = index_of(slots, options_.device);
+  cuda::draw_normal(
+      reinterpret_cast<cuda::Generator*>(generators_.data_ptr()), index.data_ptr<int64_t>(),
+      {.slots = std::ssize(slots), .count = options_.count, .limit = limit, .scale = scale},
+      values.data_ptr<float>(), current_stream());
+  return values;
+}
+
+at::Tensor BoardNoise::truncated_normal(std::span<const int64_t> slots, double deviation) {
+  if (options_.device.is_cuda())
+    return draw_there(slots, reason::kTruncation, reason::kTruncatedScale * deviation);
+  return draw_here(slots, [=](Rng& rng) { return reason::truncated_normal(rng, deviation); });
+}
+
+at::Tensor BoardNoise::standard_normal(std::span<const int64_t> slots) {
+  if (options_.device.is_cuda())
+    return draw_there(slots, std::numeric_limits<double>::infinity(), 1);
+  return draw_here(slots, [](Rng& rng) { return static_cast<float>(rng.gaussian()); });
+}
+
+}  // namespace driftless::lab
