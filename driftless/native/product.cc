@@ -12,8 +12,16 @@ namespace {
 /// Tasks per thread, so that one that starts late leaves little to wait for.
 constexpr int64_t kTasksPerThread = 4;
 
+struct Range {
+  int64_t first, last;
+};
+
 bool sums_whole(const RowMatrix& left, const PanelMatrix& right) noexcept {
   return left.form.fits_bytes() && right.form.fits_bytes();
+}
+
+int64_t panel_bytes(const PanelMatrix& right) noexcept {
+  return right.planes * right.steps * right.set->columns * kStep;
 }
 
 template <class T>
@@ -35,24 +43,33 @@ void require_suited(const RowMatrix& left, const PanelMatrix& right, quant::MatV
                     "; quantize with a smaller window");
 }
 
-/// Computes a tile, by way of a buffer where the panel has more columns than the output.
+/// Computes one panel of the output, tile after tile. The arguments are built in place and only
+/// change where they must: a copy would be loaded in pieces other than it was stored in, and so
+/// wait for the stores of the tile before.
 template <class T>
-void run_tile(Tile tile, TileArgs args, int64_t rows, int64_t columns, int64_t panel_columns,
-              quant::MatView<T> out, int64_t row, int64_t column) noexcept {
-  T* const first = out.data + row * out.cols + column;
-  if (columns == panel_columns) {
-    args.out = first;
-    args.out_stride = out.cols;
-    tile(args, rows);
-    return;
-  }
+void run_panel(const RowMatrix& left, const PanelMatrix& right, const Tiles& tiles, Tile tile,
+               int64_t panel, Range row_tile_range, quant::MatView<T> out) noexcept {
+  const RowTiles row_tiles(left.rows, tiles.max_rows);
+  const int64_t width = right.set->columns;
+  const int64_t columns = std::min(width, right.columns - panel * width);
+  const bool is_whole = columns == width;
   alignas(kCacheLine) T buffer[kMostTileRows * kMostColumns];
-  args.out = buffer;
-  args.out_stride = panel_columns;
-  tile(args, rows);
-  for (int64_t r = 0; r < rows; ++r) {
-    std::memcpy(first + r * out.cols, buffer + r * panel_columns,
-                static_cast<size_t>(columns) * sizeof(T));
+  int64_t row = row_tiles.first(row_tile_range.first);
+  TileArgs args = tile_args(left, right, row, panel);
+  args.out_stride = is_whole ? out.cols : width;
+  for (int64_t i = row_tile_range.first; i < row_tile_range.last; ++i) {
+    const int64_t rows = row_tiles.first(i + 1) - row;
+    T* const first = out.data + row * out.cols + panel * width;
+    args.out = is_whole ? first : buffer;
+    tile(args, rows);
+    for (int64_t r = 0; !is_whole && r < rows; ++r) {
+      std::memcpy(first + r * out.cols, buffer + r * width,
+                  static_cast<size_t>(columns) * sizeof(T));
+    }
+    row += rows;
+    args.rows += rows * left.stride;
+    args.row_shifts += rows * left.blocks;
+    args.row_scales += rows;
   }
 }
 
@@ -61,22 +78,14 @@ void multiply_into(const RowMatrix& left, const PanelMatrix& right, Tile Tiles::
                    quant::MatView<T> out, ThreadPool& pool) {
   require_suited(left, right, out);
   const Tiles& tiles = tiles_for(left, right);
-  const RowTiles row_tiles(left.rows, tiles.max_rows);
+  const int64_t count = RowTiles(left.rows, tiles.max_rows).count;
   // Panels are the tasks; where they are few, each is cut along the rows.
   const int64_t wanted = pool.thread_count() == 1 ? 1 : pool.thread_count() * kTasksPerThread;
-  const int64_t cuts =
-      std::clamp((wanted + right.panels - 1) / right.panels, int64_t{1}, row_tiles.count);
+  const int64_t cuts = std::clamp((wanted + right.panels - 1) / right.panels, int64_t{1}, count);
   pool.parallel_for(right.panels * cuts, [&](int64_t index, int64_t) {
-    const int64_t panel = index / cuts;
     const int64_t cut = index % cuts;
-    const int64_t column = panel * right.set->columns;
-    const int64_t columns = std::min(right.set->columns, right.columns - column);
-    const int64_t last = row_tiles.count * (cut + 1) / cuts;
-    for (int64_t i = row_tiles.count * cut / cuts; i < last; ++i) {
-      const int64_t row = row_tiles.first(i);
-      run_tile(tiles.*kind, tile_args(left, right, row, panel), row_tiles.first(i + 1) - row,
-               columns, right.set->columns, out, row, column);
-    }
+    run_panel(left, right, tiles, tiles.*kind, index / cuts,
+              {count * cut / cuts, count * (cut + 1) / cuts}, out);
   });
 }
 
@@ -101,7 +110,7 @@ TileArgs tile_args(const RowMatrix& left, const PanelMatrix& right, int64_t row,
   return {.rows = left.bytes.data() + row * left.stride,
           .row_shifts = left.shifts.data() + row * left.blocks,
           .row_scales = left.scales.data() + row,
-          .panel = right.bytes.data() + panel * right.planes * right.steps * width * kStep,
+          .panel = right.bytes.data() + panel * panel_bytes(right),
           .starts = starts,
           .shifts = right.shifts.data() + panel * blocks * right.planes,
           .column_scales = right.scales.data() + panel * width,

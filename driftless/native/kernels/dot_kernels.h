@@ -14,30 +14,36 @@ namespace driftless::native {
 template <class V>
 struct DotKernels {
   using I = typename V::I;
+  static constexpr int64_t kLanes = V::kLanes;
   static constexpr size_t kVectors = V::kVectors;
-  static constexpr int64_t kColumns = static_cast<int64_t>(V::kVectors) * V::kLanes;
+  static constexpr int64_t kColumns = static_cast<int64_t>(kVectors) * kLanes;
 
   template <size_t kRows>
   using Sums = I[kRows][kVectors];
+
+  /// Where vector v of a row of `columns` values begins.
+  static constexpr int64_t place(size_t v) noexcept { return static_cast<int64_t>(v) * kLanes; }
 
   /// One step of every row against the panel's vectors.
   template <size_t kRows>
   [[gnu::always_inline]] static void add_step(const RowPointers<kRows>& rows, const int8_t* panel,
                                               Sums<kRows>& sums) noexcept {
     I columns[kVectors];
-    unroll<kVectors>([&](auto v) { columns[v] = V::load(panel + v * V::kLanes * kStep); });
-    unroll<kRows>([&](auto r) {
+    DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) {
+      columns[v] = V::load(panel + place(v) * kStep);
+    }
+    DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
       const I row = V::broadcast(rows.at(r));
-      unroll<kVectors>([&](auto v) { V::dot(sums[r][v], row, columns[v]); });
-    });
+      DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) V::dot(sums[r][v], row, columns[v]);
+    }
   }
 
   template <size_t kRows>
   [[gnu::always_inline]] static void start(const int32_t* starts, Sums<kRows>& sums) noexcept {
-    unroll<kVectors>([&](auto v) {
-      const I first = V::load(starts + v * V::kLanes);
-      unroll<kRows>([&](auto r) { sums[r][v] = first; });
-    });
+    DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) {
+      const I first = V::load(starts + place(v));
+      DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) sums[r][v] = first;
+    }
   }
 
   template <size_t kRows>
@@ -45,7 +51,7 @@ struct DotKernels {
     start<kRows>(args.starts, sums);
     RowPointers<kRows> rows(args);
     const int8_t* panel = args.panel;
-    for (int64_t step = 0; step < args.steps; ++step) {
+    for (int64_t step = args.steps; step > 0; --step) {
       add_step<kRows>(rows, panel, sums);
       rows.advance();
       panel += kColumns * kStep;
@@ -54,7 +60,9 @@ struct DotKernels {
 
   template <size_t kRows>
   [[gnu::always_inline]] static void add_blocks(const TileArgs& args, Sums<kRows>& sums) noexcept {
-    unroll<kRows>([&](auto r) { unroll<kVectors>([&](auto v) { sums[r][v] = V::set(0); }); });
+    DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) sums[r][v] = V::set(0);
+    }
     RowPointers<kRows> rows(args);
     const int8_t* panel = args.panel;
     for (int64_t block = 0; block < args.blocks; ++block) {
@@ -66,37 +74,38 @@ struct DotKernels {
         rows.advance();
         panel += kColumns * kStep;
       }
-      unroll<kRows>([&](auto r) {
-        const I row_shift = V::set(args.row_shifts[r * args.blocks + block]);
-        unroll<kVectors>([&](auto v) {
-          const I shift = V::load(args.shifts + block * kColumns + v * V::kLanes);
-          sums[r][v] = V::add(sums[r][v], V::shift_left(parts[r][v], V::add(shift, row_shift)));
-        });
-      });
+      const int32_t* const shifts = args.shifts + block * kColumns;
+      DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+        const I row_shift = V::set(args.row_shifts[static_cast<int64_t>(r) * args.blocks + block]);
+        DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) {
+          const I shift = V::add(V::load(shifts + place(v)), row_shift);
+          sums[r][v] = V::add(sums[r][v], V::shift_left(parts[r][v], shift));
+        }
+      }
     }
   }
 
   template <size_t kRows>
   [[gnu::always_inline]] static void store_sums(const TileArgs& args,
                                                 const Sums<kRows>& sums) noexcept {
-    auto* const out = static_cast<int32_t*>(args.out);
-    unroll<kRows>([&](auto r) {
-      unroll<kVectors>(
-          [&](auto v) { V::store(out + r * args.out_stride + v * V::kLanes, sums[r][v]); });
-    });
+    auto* out = static_cast<int32_t*>(args.out);
+    DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) V::store(out + place(v), sums[r][v]);
+      out += args.out_stride;
+    }
   }
 
   template <size_t kRows>
   [[gnu::always_inline]] static void store_products(const TileArgs& args,
                                                     const Sums<kRows>& sums) noexcept {
-    auto* const out = static_cast<float*>(args.out);
-    unroll<kRows>([&](auto r) {
-      unroll<kVectors>([&](auto v) {
-        const float* const scales = args.column_scales + v * V::kLanes;
-        V::store_scaled(out + r * args.out_stride + v * V::kLanes, sums[r][v], scales,
+    auto* out = static_cast<float*>(args.out);
+    DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) {
+        V::store_scaled(out + place(v), sums[r][v], args.column_scales + place(v),
                         args.row_scales[r]);
-      });
-    });
+      }
+      out += args.out_stride;
+    }
   }
 
   struct WholeSums {
@@ -132,6 +141,28 @@ struct DotKernels {
     }
   };
 
+  static int64_t peak(int64_t rounds) noexcept {
+    constexpr size_t kRows = V::kMaxRows;
+    Sums<kRows> sums;
+    DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) sums[r][v] = V::set(0);
+    }
+    const I bytes = V::set(0x01010101);
+    for (int64_t round = rounds; round > 0; --round) {
+      DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+        DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) V::dot(sums[r][v], bytes, bytes);
+      }
+    }
+    I all = V::set(0);
+    DRIFTLESS_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      DRIFTLESS_UNROLL for (size_t v = 0; v < kVectors; ++v) all = V::add(all, sums[r][v]);
+    }
+    int32_t lanes[static_cast<size_t>(kLanes)];
+    V::store(lanes, all);
+    [[maybe_unused]] const volatile int32_t kept = lanes[0];
+    return rounds * static_cast<int64_t>(kRows) * kColumns * kStep;
+  }
+
   static constexpr KernelSet set(std::string_view name) noexcept {
     constexpr size_t kRows = V::kMaxRows;
     constexpr size_t kBlockRows = V::kMaxBlockRows;
@@ -143,7 +174,8 @@ struct DotKernels {
             .shift_form = ShiftForm::Count,
             .whole = {kRows, dispatch_rows<WholeSums, kRows>, dispatch_rows<WholeProducts, kRows>},
             .per_block = {kBlockRows, dispatch_rows<BlockSums, kBlockRows>,
-                          dispatch_rows<BlockProducts, kBlockRows>}};
+                          dispatch_rows<BlockProducts, kBlockRows>},
+            .peak = peak};
   }
 };
 

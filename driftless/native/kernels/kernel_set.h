@@ -64,6 +64,9 @@ struct KernelSet {
   ShiftForm shift_form;
   Tiles whole;      ///< one sum over all of K; row shifts are in the bytes
   Tiles per_block;  ///< sums of 32, shifted left by row_shifts and shifts, then added
+  /// Repeats the multiply-adds of a tile's step on registers alone, which no product can outrun.
+  /// Returns how many multiply-adds that was.
+  int64_t (*peak)(int64_t rounds) noexcept;
 };
 
 /// The sets this build has and this processor can run, best first; the scalar one is always last.

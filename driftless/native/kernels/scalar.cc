@@ -60,6 +60,17 @@ void products(const TileArgs& args, int64_t rows) noexcept {
   }
 }
 
+int64_t peak(int64_t rounds) noexcept {
+  volatile uint32_t factor = 3;
+  const uint32_t constant = factor;
+  uint32_t sums[kColumns] = {};
+  for (int64_t round = 0; round < rounds; ++round) {
+    for (uint32_t& sum : sums) sum = (sum ^ constant) * constant;
+  }
+  for (const uint32_t sum : sums) factor = sum;
+  return rounds * kColumns;
+}
+
 }  // namespace
 
 constinit const KernelSet kScalarKernels = {
@@ -70,6 +81,7 @@ constinit const KernelSet kScalarKernels = {
     .shift_form = ShiftForm::Count,
     .whole = {kMaxRows, sums<whole_sum>, products<whole_sum>},
     .per_block = {kMaxRows, sums<per_block_sum>, products<per_block_sum>},
+    .peak = peak,
 };
 
 }  // namespace driftless::native
