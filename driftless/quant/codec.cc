@@ -148,6 +148,8 @@ QuantSpec parse_codec_spec(std::string_view text) {
                     "codec: format '", text,
                     "' needs float scales, which the byte form has no place ",
                     "for; expected a block format or the plain name of an element format");
+  DRIFTLESS_REQUIRE(spec.window == kNoWindow, ErrorCode::InvalidArgument, "codec: format '", text,
+                    "' has a window over rows, and bytes have none; expected no window");
   return spec;
 }
 

@@ -11,6 +11,7 @@
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/runs.h"
 #include "driftless/quant/threshold.h"
+#include "driftless/quant/window.h"
 
 namespace driftless::quant {
 namespace {
@@ -96,6 +97,29 @@ void Quantizer::fake_rows(ConstMat in, Mat out) const {
   }
 }
 
+void Quantizer::fake_rows_in_window(ConstMat in, Mat out) const {
+  const Groups groups{in.cols, spec_.group};
+  std::vector<uint8_t> codes(static_cast<size_t>(in.cols));
+  std::vector<uint8_t> scales(static_cast<size_t>(groups_per_row(spec_, in.cols)));
+  for (int64_t row = 0; row < in.rows; ++row) {
+    const float* const x = in.row(row).data();
+    float* const y = out.row(row).data();
+    const int64_t stopped =
+        kernels_->encode_blocks(block_scaling_, x, groups, codes.data(), scales.data());
+    if (stopped != kAllFinite) fail_not_finite(in);
+    kernels_->fake_blocks(block_scaling_, x, groups, y);
+    const uint8_t floor = window_floor(spec_, scales);
+    // Above a lower code, so 2^-126 or more, as float scales have to be.
+    const Scale raised{.scale = formats::E8m0fnu::decode(floor)};
+    for (int64_t block = 0; block < std::ssize(scales); ++block) {
+      if (scales[static_cast<size_t>(block)] >= floor) continue;
+      const int64_t first = block * spec_.group;
+      const int64_t length = std::min(spec_.group, in.cols - first);
+      kernels_->fake_scaled(element(), raised, y + first, length, y + first);
+    }
+  }
+}
+
 void Quantizer::fake_quantize(ConstMat in, Mat out) const {
   require_shape(out, in.rows, in.cols);
   require_scales_for(in.rows);
@@ -105,6 +129,7 @@ void Quantizer::fake_quantize(ConstMat in, Mat out) const {
   }
   const bool is_plain_group =
       spec_.granularity == Granularity::Group && spec_.calibration == Calibration{};
+  if (spec_.window != kNoWindow) return fake_rows_in_window(in, out);
   if (spec_.format->scaling == Scaling::PowerOfTwo || is_plain_group) return fake_rows(in, out);
   const float tensor_scale = tensor_scale_for(in);
   for_each_run(spec_, in.rows, in.cols, [&](int64_t index, int64_t first, int64_t length) {
@@ -118,10 +143,12 @@ void Quantizer::encode_rows(ConstMat in, QuantizedMatrix& out) const {
   const int64_t blocks = groups_per_row(spec_, in.cols);
   out.scales.codes.resize(static_cast<size_t>(in.rows * blocks));
   for (int64_t row = 0; row < in.rows; ++row) {
+    const std::span codes(out.codes.data() + row * in.cols, static_cast<size_t>(in.cols));
+    const std::span scales(out.scales.codes.data() + row * blocks, static_cast<size_t>(blocks));
     const int64_t stopped = kernels_->encode_blocks(
-        block_scaling_, in.row(row).data(), {in.cols, spec_.group},
-        out.codes.data() + row * in.cols, out.scales.codes.data() + row * blocks);
+        block_scaling_, in.row(row).data(), {in.cols, spec_.group}, codes.data(), scales.data());
     if (stopped != kAllFinite) fail_not_finite(in);
+    limit_to_window(spec_, codes, scales);
   }
 }
 

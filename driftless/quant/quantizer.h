@@ -69,6 +69,7 @@ class Quantizer {
                                    float tensor_scale) const;
 
   void fake_rows(ConstMat in, Mat out) const;
+  void fake_rows_in_window(ConstMat in, Mat out) const;
   void encode_rows(ConstMat in, QuantizedMatrix& out) const;
 
   QuantSpec spec_;

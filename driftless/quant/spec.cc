@@ -31,9 +31,11 @@ constexpr std::array kGranularities = {
 };
 
 constexpr std::array<std::string_view, 2> kSources = {"dynamic", "static"};
-constexpr std::array<std::string_view, 4> kOptions = {"rule", "block", "calib", "fold"};
+constexpr std::array<std::string_view, 5> kOptions = {"rule", "block", "window", "calib", "fold"};
 /// A group longer than any row is the same as channel or token.
 constexpr int64_t kMaxGroup = 1 << 20;
+/// Exponents of e8m0 lie no further apart.
+constexpr int64_t kMaxWindow = 254;
 
 /// The text being parsed, for messages.
 struct Context {
@@ -62,6 +64,14 @@ int64_t parse_length(const Context& context, std::string_view what, std::string_
     context.reject(what, " length; got '", digits, "', expected a whole number from 1 to ", most);
   }
   return *length;
+}
+
+int64_t parse_window(const Context& context, std::string_view digits) {
+  const auto window = parse_int(digits);
+  if (!window || *window < 0 || *window > kMaxWindow) {
+    context.reject("window; got '", digits, "', expected a whole number from 0 to ", kMaxWindow);
+  }
+  return *window;
 }
 
 std::optional<Source> source_by_name(std::string_view word) {
@@ -129,6 +139,9 @@ void parse_option(const Context& context, std::string_view option, QuantSpec& sp
   } else if (name == "block") {
     require_applies(context, is_block, name, "block formats; use groupN for the others");
     spec.group = parse_length(context, "block", value, formats::kMaxBlock);
+  } else if (name == "window") {
+    require_applies(context, spec.format->scaling == Scaling::PowerOfTwo, name, "mx formats");
+    spec.window = parse_window(context, value);
   } else if (name == "calib") {
     require_applies(context, !is_block && spec.granularity != Granularity::Unit, name,
                     "formats that a quantizer scales");
@@ -230,6 +243,7 @@ std::string to_string(const QuantSpec& spec) {
   }
   const bool is_block = spec.granularity == Granularity::Block;
   if (is_block && spec.group != spec.format->block) text += ",block=" + std::to_string(spec.group);
+  if (spec.window != kNoWindow) text += ",window=" + std::to_string(spec.window);
   if (spec.calibration != Calibration{}) text += ",calib=" + calibration_text(spec.calibration);
   if (spec.fold != Fold{}) text += ",fold=" + fold_text(spec.fold);
   return text;

@@ -8,6 +8,7 @@
 //   int8/channel,calib=mse        the scale of least squared error instead of the absolute maximum
 //   int4/tensor/static,calib=p99.9,fold=mean
 //   mxint4,rule=mse,block=16      block formats bring their own scales
+//   mxint4,window=4               no block's exponent lies more than 4 below its row's largest
 //   bf16                          a cast, no scale
 //
 // Matrices are row-major with the reduction axis along a row: a row is an output channel of a
@@ -53,12 +54,16 @@ struct Fold {
   bool operator==(const Fold&) const = default;
 };
 
+/// The window of a spec without one: a row's exponents may lie as far apart as they like.
+inline constexpr int64_t kNoWindow = -1;
+
 struct QuantSpec {
   const formats::Format* format = nullptr;  ///< null keeps float
   Granularity granularity = Granularity::Unit;
   int64_t group = 0;  ///< values per scale, for Group and Block
   Source source = Source::Dynamic;
   formats::ExponentRule rule = formats::ExponentRule::Floor;
+  int64_t window = kNoWindow;  ///< octaves that the exponents of a row may span, for mx formats
   Calibration calibration{};
   Fold fold{};
 

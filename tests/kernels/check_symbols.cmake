@@ -13,7 +13,7 @@ foreach(object IN LISTS OBJECTS)
   # A pointer to the exception personality is data, the same for every instruction set.
   string(REGEX REPLACE "[0-9a-f]+ V DW\\.ref\\.__gxx_personality_v0\n" "" symbols "${symbols}")
   string(STRIP "${symbols}" symbols)
-  if(NOT symbols MATCHES "^[0-9a-f]+ [RDB] driftless::quant::k[A-Za-z0-9]+Kernels$")
+  if(NOT symbols MATCHES "^[0-9a-f]+ [RDB] driftless::(quant|native)::k[A-Za-z0-9]+Kernels$")
     message(SEND_ERROR "${object} exports more than its kernel set:\n${symbols}")
   endif()
   math(EXPR checked "${checked} + 1")

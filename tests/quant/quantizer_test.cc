@@ -34,6 +34,9 @@ std::vector<std::string> every_dynamic_spec() {
       specs.push_back(name);
       specs.push_back(name + ",block=16");
       specs.push_back(name + ",block=7");
+      if (format.scaling != formats::Scaling::PowerOfTwo) continue;
+      specs.push_back(name + ",window=4");
+      specs.push_back(name + ",rule=mse,block=5,window=0");
     }
   }
   return specs;

@@ -11,12 +11,27 @@ namespace driftless::quant {
 namespace {
 
 TEST(QuantSpec, CanonicalTextsRoundTrip) {
-  for (const std::string text :
-       {"none", "int4", "int4/tensor/static", "int4/token", "int4/channel", "int4/channel/static",
-        "int4/group32", "int4_full/group128", "uint8/token", "int8/channel,calib=mse",
-        "int4/tensor/static,calib=p99.9,fold=mean", "int4/tensor/static,fold=p95", "mxint4",
-        "mxint4,rule=mse", "mxint4,rule=mse,block=16", "nvfp4", "bf16", "fp8_e4m3",
-        "fp8_e4m3/unit"}) {
+  for (const std::string text : {"none",
+                                 "int4",
+                                 "int4/tensor/static",
+                                 "int4/token",
+                                 "int4/channel",
+                                 "int4/channel/static",
+                                 "int4/group32",
+                                 "int4_full/group128",
+                                 "uint8/token",
+                                 "int8/channel,calib=mse",
+                                 "int4/tensor/static,calib=p99.9,fold=mean",
+                                 "int4/tensor/static,fold=p95",
+                                 "mxint4",
+                                 "mxint4,rule=mse",
+                                 "mxint4,rule=mse,block=16",
+                                 "mxint4,window=4",
+                                 "mxfp4,rule=mse,window=0",
+                                 "nvfp4",
+                                 "bf16",
+                                 "fp8_e4m3",
+                                 "fp8_e4m3/unit"}) {
     EXPECT_EQ(to_string(parse_quant_spec(text)), text);
   }
 }
@@ -55,6 +70,9 @@ TEST(QuantSpec, WrongTextsSayWhatWasMeant) {
   EXPECT_ERROR(parse_quant_spec("mxint4,block=0"), code, "block length");
   EXPECT_ERROR(parse_quant_spec("mxint4,block=257"), code, "256");
   EXPECT_ERROR(parse_quant_spec("nvfp4,rule=mse"), code, "mx formats");
+  EXPECT_ERROR(parse_quant_spec("mxint4,window=-1"), code, "window; got '-1'");
+  EXPECT_ERROR(parse_quant_spec("mxint4,window=255"), code, "0 to 254");
+  EXPECT_ERROR(parse_quant_spec("int4,window=4"), code, "mx formats");
   EXPECT_ERROR(parse_quant_spec("int4,rule=mse"), code, "mx formats");
   EXPECT_ERROR(parse_quant_spec("int4,block=8"), code, "groupN");
   EXPECT_ERROR(parse_quant_spec("int4,fold=max"), code, "static");

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of the native products, once per instruction set. A tile is a few rows of the
+// left matrix times one panel, a fixed number of columns (rows of the right matrix). The sums of a
+// tile are the same integers in every set; docs/numerics.md, "Native products", defines them.
+//
+// Rows:   bytes along the reduction axis, each XORed with `row_flip`; zero after the last value.
+//         Flipping 0x80 adds 128, for instructions that multiply unsigned by signed bytes; the sums
+//         then begin at minus 128 times the panel's column sum.
+// Panels: four values of each column in turn, a step, so that a 32-bit lane belongs to a column:
+//
+//   step 0: c0k0 c0k1 c0k2 c0k3 | c1k0 ... c1k3 | ... | cNk3    step 1: c0k4 ...
+//
+//         A set with `has_digits` takes signed digits of at most 4 bits and 2^shift per block and
+//         column instead of whole bytes; the values of an 8-bit matrix are two planes of digits,
+//         high one first, each a block's steps long.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace driftless::native {
+
+inline constexpr int64_t kStep = 4;
+inline constexpr int64_t kBlock = 32;
+inline constexpr int64_t kBlockSteps = kBlock / kStep;
+/// Rows that no set's tile exceeds; columns that every set's panel divides.
+inline constexpr int64_t kMostTileRows = 12;
+inline constexpr int64_t kMostColumns = 32;
+
+struct TileArgs {
+  const uint8_t* rows;        ///< row r begins at rows + r * row_stride
+  const uint8_t* row_shifts;  ///< per-block tiles: `blocks` left shifts a row
+  const float* row_scales;
+  const int8_t* panel;
+  const int32_t* starts;  ///< what sums begin at: [columns], or [block][columns] in per-block tiles
+  const int32_t* shifts;  ///< [block][plane][columns], for digits and per-block tiles
+  const float* column_scales;
+  int64_t row_stride;
+  int64_t steps;
+  int64_t blocks;
+  int64_t planes;
+  void* out;  ///< int32_t or float; row r begins at element r * out_stride
+  int64_t out_stride;
+};
+
+/// Computes 1 to max_rows rows of a tile.
+using Tile = void (*)(const TileArgs& args, int64_t rows) noexcept;
+
+struct Tiles {
+  int64_t max_rows;
+  Tile sums;      ///< int32_t
+  Tile products;  ///< float(sum) * (row scale * column scale)
+};
+
+/// How a panel states 2^shift: as the count, or as the factor in both halves of 32 bits.
+enum class ShiftForm : uint8_t { Count, PairedFactor };
+
+struct KernelSet {
+  std::string_view name;
+  int64_t columns;
+  uint8_t row_flip;
+  bool has_digits;
+  ShiftForm shift_form;
+  Tiles whole;      ///< one sum over all of K; row shifts are in the bytes
+  Tiles per_block;  ///< sums of 32, shifted left by row_shifts and shifts, then added
+  /// Repeats the multiply-adds of a tile's step on registers alone, which no product can outrun.
+  /// Returns how many multiply-adds that was.
+  int64_t (*peak)(int64_t rounds) noexcept;
+};
+
+/// The sets this build has and this processor can run, best first; the scalar one is always last.
+std::span<const KernelSet* const> available_kernels() noexcept;
+
+/// The set of that name. Throws InvalidArgument that lists the available ones.
+const KernelSet& kernels_by_name(std::string_view name);
+
+/// The set in use: the first available one, or the one that DRIFTLESS_NATIVE_ISA names, or the one
+/// that suits DRIFTLESS_ISA. Throws InvalidArgument when the first variable names none.
+const KernelSet& kernels();
+
+extern const KernelSet kScalarKernels;
+
+}  // namespace driftless::native

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two factors of a native product, in the layout of a kernel set, made from quantized matrices.
+// Both have the reduction axis along a row; a row's values are integers times one scale:
+//
+//   mxintN            mantissa * 2^(S - B),  scale 2^(B - fraction bits), B = T - window
+//   intN, one scale   code,                  scale as stored
+//
+// with S the exponent of the value's block and T the largest one of its row. The window is the
+// quantizer's; without one it is the widest spread among the blocks of a row that are not zero.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "driftless/native/aligned.h"
+#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/quant/quantizer.h"
+
+namespace driftless::native {
+
+/// Windows beyond this are refused.
+inline constexpr int64_t kMaxWindow = 10;
+
+/// The integers of a matrix.
+struct IntegerForm {
+  int64_t bits = 8;    ///< of a mantissa, sign included
+  int64_t window = 0;  ///< the largest left shift of a mantissa
+
+  /// The integers are within -2^magnitude_bits() ... 2^magnitude_bits() - 1.
+  [[nodiscard]] int64_t magnitude_bits() const noexcept { return bits - 1 + window; }
+  /// Whether shifted mantissas fit a byte, and products can sum all of K at once.
+  [[nodiscard]] bool fits_bytes() const noexcept { return magnitude_bits() <= 7; }
+};
+
+/// The left factor: rows of bytes, zero (flipped) after the last value up to a whole block.
+struct RowMatrix {
+  const KernelSet* set = nullptr;
+  IntegerForm form{};
+  int64_t rows = 0;
+  int64_t k = 0;
+  int64_t stride = 0;
+  int64_t blocks = 0;
+  AlignedVector<uint8_t> bytes{};
+  AlignedVector<uint8_t> shifts{};  ///< [row][block]
+  AlignedVector<float> scales{};    ///< [row]
+};
+
+/// The right factor: panels of `set->columns` columns, each a row of the quantized matrix. The last
+/// panel is filled up with zero columns.
+struct PanelMatrix {
+  const KernelSet* set = nullptr;
+  IntegerForm form{};
+  int64_t columns = 0;
+  int64_t k = 0;
+  int64_t steps = 0;
+  int64_t blocks = 0;
+  int64_t planes = 1;
+  int64_t panels = 0;
+  AlignedVector<int8_t> bytes{};
+  AlignedVector<int32_t> starts{};        ///< [panel][column]
+  AlignedVector<int32_t> block_starts{};  ///< [panel][block][column]
+  AlignedVector<int32_t> shifts{};        ///< [panel][block][plane][column]
+  AlignedVector<float> scales{};          ///< [panel][column]
+};
+
+/// Throw Unsupported for formats that are not integers with one scale a row or mx blocks of 32, and
+/// BadFile for codes or scales that do not suit the shape or the quantizer's window.
+RowMatrix make_rows(const quant::QuantizedMatrix& matrix, const KernelSet& set);
+PanelMatrix make_panels(const quant::QuantizedMatrix& matrix, const KernelSet& set);
+
+}  // namespace driftless::native

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel set, one to three threads: the sums are those of 64-bit arithmetic on the values
+// that the quantizer says the codes have.
+#include "driftless/native/product.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/native/samples.h"
+#include "tests/testing/expect_error.h"
+
+namespace driftless::native {
+namespace {
+
+struct Pair {
+  const char* left;
+  const char* right;
+};
+/// Whole sums, sums per block on either side or both, two planes of digits, float scales.
+constexpr Pair kPairs[] = {
+    {"mxint4,window=4", "mxint4,window=4"}, {"mxint4,window=7", "mxint4,window=7"},
+    {"mxint4,window=4", "mxint4,window=6"}, {"mxint4,window=6", "mxint4,window=3"},
+    {"mxint8,window=3", "mxint8,window=3"}, {"mxint8,window=0", "mxint4,window=4"},
+    {"int8/token", "int8_full/channel"},    {"mxint3,window=5", "mxint8,window=4"},
+    {"int4/tensor", "mxint6,window=1"},
+};
+
+ThreadPool& pool_of(int64_t threads) {
+  static ThreadPool pools[] = {ThreadPool(1), ThreadPool(2), ThreadPool(3)};
+  return pools[threads - 1];
+}
+
+/// Checks sums and floats of left (m x k) times right (n x k) on every set and thread count.
+void expect_exact(const quant::QuantizedMatrix& left, const quant::QuantizedMatrix& right,
+                  std::initializer_list<int64_t> thread_counts) {
+  const int64_t m = left.rows;
+  const int64_t n = right.rows;
+  std::vector<int64_t> expected;
+  for (const KernelSet* set : available_kernels()) {
+    SCOPED_TRACE(set->name);
+    const RowMatrix rows = make_rows(left, *set);
+    const PanelMatrix panels = make_panels(right, *set);
+    if (expected.empty()) {
+      expected = exact_product(integers_of(left, rows.scales.data()),
+                               integers_of(right, panels.scales.data()), left.cols);
+    }
+    for (const int64_t threads : thread_counts) {
+      std::vector<int32_t> sums(expected.size(), 77);
+      std::vector<float> products(expected.size(), 77.0f);
+      multiply_exact(rows, panels, {sums.data(), m, n}, pool_of(threads));
+      multiply(rows, panels, {products.data(), m, n}, pool_of(threads));
+      for (size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(sums[i], expected[i]) << threads << " threads, output " << i;
+        const float scale =
+            rows.scales[i / static_cast<size_t>(n)] * panels.scales[i % static_cast<size_t>(n)];
+        const float product = static_cast<float>(sums[i]) * scale;
+        ASSERT_EQ(std::memcmp(&products[i], &product, sizeof(float)), 0) << "output " << i;
+      }
+    }
+  }
+}
+
+TEST(Product, IsExactForEveryKindOfData) {
+  uint64_t seed = 1;
+  for (const Pair& pair : kPairs) {
+    for (const Kind left : kKinds) {
+      for (const Kind right : kKinds) {
+        SCOPED_TRACE(std::string(pair.left) + " x " + pair.right + ", kinds " +
+                     std::to_string(static_cast<int>(left)) + " " +
+                     std::to_string(static_cast<int>(right)));
+        expect_exact(sample_matrix(pair.left, {7, 130}, left, seed),
+                     sample_matrix(pair.right, {37, 130}, right, seed + 1), {1});
+        seed += 2;
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Product, IsExactForEveryReductionLength) {
+  for (int64_t k = 1; k <= 200; ++k) {
+    const auto at = static_cast<size_t>(k) % std::size(kPairs);
+    for (const Pair& pair : {kPairs[0], kPairs[at]}) {
+      SCOPED_TRACE(std::string(pair.left) + " x " + pair.right + ", k " + std::to_string(k));
+      const auto seed = static_cast<uint64_t>(k);
+      expect_exact(sample_matrix(pair.left, {3, k}, Kind::Random, seed),
+                   sample_matrix(pair.right, {33, k}, Kind::Random, seed + 1), {1});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Product, IsExactForEveryNumberOfRows) {
+  for (int64_t m = 1; m <= 200; ++m) {
+    const Pair& pair = kPairs[static_cast<size_t>(m) % std::size(kPairs)];
+    SCOPED_TRACE(std::string(pair.left) + " x " + pair.right + ", rows " + std::to_string(m));
+    const auto seed = static_cast<uint64_t>(m);
+    expect_exact(sample_matrix(pair.left, {m, 37}, Kind::Random, seed),
+                 sample_matrix(pair.right, {17, 37}, Kind::Random, seed + 1), {1 + m % 3});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Product, IsExactForEveryNumberOfColumns) {
+  for (int64_t n = 1; n <= 100; ++n) {
+    const auto seed = static_cast<uint64_t>(n);
+    SCOPED_TRACE("columns " + std::to_string(n));
+    expect_exact(sample_matrix("mxint4,window=4", {5, 41}, Kind::Random, seed),
+                 sample_matrix("mxint4,window=4", {n, 41}, Kind::Random, seed + 1), {1 + n % 3});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Product, IsTheSameForOneToThreeThreads) {
+  for (const Pair& pair : kPairs) {
+    SCOPED_TRACE(std::string(pair.left) + " x " + pair.right);
+    expect_exact(sample_matrix(pair.left, {97, 96}, Kind::Random, 5),
+                 sample_matrix(pair.right, {100, 96}, Kind::Random, 6), {1, 2, 3});
+  }
+}
+
+TEST(Product, HoldsTheLargestSumOfTheLongestReduction) {
+  // -128 * -128 * 131071 is the last one below 2^31.
+  const int64_t k = largest_k({4, 4}, {4, 4});
+  EXPECT_EQ(k, 131071);
+  EXPECT_EQ(largest_k({8, 3}, {8, 3}), 2047);
+  EXPECT_EQ(largest_k({8, 10}, {8, 10}), 0);
+  for (const Kind right : {Kind::Lowest, Kind::Largest}) {
+    auto a = sample_matrix("mxint4,window=4", {1, k}, Kind::Lowest, 1);
+    auto b = sample_matrix("mxint4,window=4", {3, k}, right, 2);
+    std::fill(a.scales.codes.begin(), a.scales.codes.end(), uint8_t{100});
+    std::fill(b.scales.codes.begin(), b.scales.codes.end(), uint8_t{120});
+    expect_exact(a, b, {1});
+  }
+}
+
+TEST(Product, OfTheScalesIsTheValue) {
+  // One value 1.75 * 2^3 times one value -0.5 * 2^-1, whatever the window.
+  for (const char* spec : {"mxint4", "mxint4,window=4", "mxint4,window=6"}) {
+    quant::QuantizedMatrix a{.spec = quant::parse_quant_spec(spec), .rows = 1, .cols = 1};
+    quant::QuantizedMatrix b = a;
+    a.codes = {7};
+    a.scales.codes = {130};
+    b.codes = {14};
+    b.scales.codes = {126};
+    float out = 0;
+    multiply(make_rows(a, kScalarKernels), make_panels(b, kScalarKernels), {&out, 1, 1},
+             pool_of(1));
+    EXPECT_EQ(out, 14.0f * -0.25f) << spec;
+  }
+}
+
+TEST(Product, RefusesWhatDoesNotFit) {
+  const auto a = sample_matrix("mxint4,window=4", {3, 40}, Kind::Random, 1);
+  const auto b = sample_matrix("mxint4,window=4", {5, 41}, Kind::Random, 1);
+  const auto c = sample_matrix("mxint8,window=10", {5, 40}, Kind::Random, 1);
+  std::vector<float> out(15);
+  const RowMatrix rows = make_rows(a, kScalarKernels);
+  const auto multiply_by = [&](const quant::QuantizedMatrix& right, int64_t cols) {
+    multiply(rows, make_panels(right, kScalarKernels), {out.data(), 3, cols}, pool_of(1));
+  };
+  EXPECT_ERROR(multiply_by(b, 5), ErrorCode::InvalidArgument, "reduction lengths; got 40 and 41");
+  EXPECT_ERROR(multiply_by(a, 5), ErrorCode::InvalidArgument, "expected 3 x 3");
+  EXPECT_NO_THROW(multiply_by(c, 5));
+  const auto d = sample_matrix("mxint8,window=10", {3, 40}, Kind::Random, 1);
+  EXPECT_ERROR(multiply(make_rows(d, kScalarKernels), make_panels(c, kScalarKernels),
+                        {out.data(), 3, 5}, pool_of(1)),
+               ErrorCode::Unsupported, "smaller window");
+  const KernelSet other = kScalarKernels;
+  EXPECT_ERROR(multiply(rows, make_panels(a, other), {out.data(), 3, 3}, pool_of(1)),
+               ErrorCode::InvalidArgument, "kernel sets");
+}
+
+TEST(RowTiles, AreEven) {
+  for (int64_t rows = 1; rows <= 200; ++rows) {
+    const RowTiles tiles(rows, 12);
+    EXPECT_EQ(tiles.count, (rows + 11) / 12);
+    EXPECT_EQ(tiles.first(0), 0);
+    EXPECT_EQ(tiles.first(tiles.count), rows);
+    for (int64_t i = 0; i < tiles.count; ++i) {
+      const int64_t length = tiles.first(i + 1) - tiles.first(i);
+      EXPECT_TRUE(length == rows / tiles.count || length == (rows + tiles.count - 1) / tiles.count);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace driftless::native

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/quant/window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driftless/formats/e8m0fnu.h"
+#include "driftless/quant/codec.h"
+#include "driftless/quant/quantizer.h"
+
+#include "tests/testing/expect_error.h"
+#include "tests/testing/sample_values.h"
+
+namespace driftless::quant {
+namespace {
+
+constexpr int64_t kCols = 97;
+
+/// Rows whose blocks lie up to 12 octaves apart, some of them zero.
+std::vector<float> wide_rows(int64_t rows, uint64_t seed) {
+  auto values = testing::gaussian_values(rows * kCols, seed);
+  Rng rng(seed + 1);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t first = 0; first < kCols; first += 32) {
+      const int octave = static_cast<int>(rng.below(13));
+      const float scale = octave == 12 ? 0.0f : std::ldexp(1.0f, -octave);
+      for (int64_t i = first; i < std::min(first + 32, kCols); ++i) {
+        values[static_cast<size_t>(row * kCols + i)] *= scale;
+      }
+    }
+  }
+  return values;
+}
+
+QuantizedMatrix quantized(const std::string& spec, const std::vector<float>& values) {
+  const int64_t rows = std::ssize(values) / kCols;
+  return Quantizer(parse_quant_spec(spec)).quantize({values.data(), rows, kCols});
+}
+
+int mantissa_of(uint8_t code) { return code < 8 ? code : code - 16; }
+
+/// m / 2^shift to nearest, ties to even, without a float.
+int shifted_to_even(int m, int shift) {
+  if (shift > 8) return 0;
+  const int unit = 1 << shift;
+  const int whole = std::abs(m) / unit;
+  const int rest = std::abs(m) % unit * 2;
+  const int up = rest > unit || (rest == unit && whole % 2 == 1) ? 1 : 0;
+  return m < 0 ? -(whole + up) : whole + up;
+}
+
+TEST(Window, IsARoundedShiftOfIntegerMantissas) {
+  const auto values = wide_rows(50, 5);
+  const QuantizedMatrix free = quantized("mxint4", values);
+  const QuantizedMatrix kept = quantized("mxint4,window=4", values);
+  int64_t raised = 0;
+  for (size_t row = 0; row < 50; ++row) {
+    const auto scales = free.scales.codes.begin() + static_cast<int64_t>(row * 4);
+    const int top = *std::max_element(scales, scales + 4);
+    for (size_t i = 0; i < kCols; ++i) {
+      const size_t block = row * 4 + i / 32;
+      const int scale = std::max(int{free.scales.codes[block]}, top - 4);
+      ASSERT_EQ(kept.scales.codes[block], scale);
+      const int shift = scale - free.scales.codes[block];
+      raised += shift > 0 ? 1 : 0;
+      ASSERT_EQ(mantissa_of(kept.codes[row * kCols + i]),
+                shifted_to_even(mantissa_of(free.codes[row * kCols + i]), shift))
+          << "row " << row << " value " << i << " shift " << shift;
+    }
+  }
+  EXPECT_GT(raised, 500);
+}
+
+TEST(Window, ChangesNothingWithinIt) {
+  const auto values = wide_rows(20, 6);
+  const QuantizedMatrix free = quantized("mxint8,rule=mse", values);
+  const QuantizedMatrix kept = quantized("mxint8,rule=mse,window=254", values);
+  EXPECT_EQ(kept.codes, free.codes);
+  EXPECT_EQ(kept.scales.codes, free.scales.codes);
+}
+
+TEST(Window, ZeroGivesARowOneExponent) {
+  const QuantizedMatrix kept = quantized("mxfp4,window=0", wide_rows(20, 7));
+  for (size_t block = 0; block < kept.scales.codes.size(); ++block) {
+    EXPECT_EQ(kept.scales.codes[block], kept.scales.codes[block / 4 * 4]);
+  }
+}
+
+TEST(Window, QuantizingTwiceChangesNothing) {
+  const auto values = wide_rows(20, 8);
+  const Quantizer quantizer(parse_quant_spec("mxint4,window=3"));
+  std::vector<float> once(values.size());
+  quantizer.fake_quantize({values.data(), 20, kCols}, {once.data(), 20, kCols});
+  std::vector<float> twice(values.size());
+  quantizer.fake_quantize({once.data(), 20, kCols}, {twice.data(), 20, kCols});
+  EXPECT_EQ(std::memcmp(once.data(), twice.data(), once.size() * sizeof(float)), 0);
+}
+
+TEST(Window, AnAllZeroRowKeepsScaleCodeZero) {
+  const QuantizedMatrix kept = quantized("mxint4,window=4", std::vector<float>(kCols, 0.0f));
+  EXPECT_EQ(kept.scales.codes, std::vector<uint8_t>(4, 0));
+}
+
+TEST(Window, BytesHaveNoRows) {
+  EXPECT_ERROR(parse_codec_spec("mxint4,window=4"), ErrorCode::InvalidArgument, "window over rows");
+}
+
+}  // namespace
+}  // namespace driftless::quant
