@@ -50,15 +50,16 @@ namespace driftless::engine {
 namespace {
 
 /// One step after another, all linear layers under these quantizers.
-void expect_no_allocations(const quant::Scheme& scheme) {
+void expect_no_allocations(const quant::Scheme& scheme, Dtype dtype = Dtype::Float32) {
   for (const testing::NamedConfig& named : testing::named_configs())
     for (const int64_t threads : {1, 2}) {
       quant::QuantPlan plan = quant::resolve(scheme, reason::linear_layers(named.config));
       for (quant::LayerPlan& layer : plan.layers)
         if (layer.needs_scales()) layer.scales = {{0.25f}};
       const int64_t before_building = allocations;
-      const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(named.config, 3),
-                                              {.slots = 3, .threads = threads, .plan = &plan});
+      const auto reasoner =
+          make_cpu_reasoner(testing::random_checkpoint(named.config, 3),
+                            {.slots = 3, .threads = threads, .dtype = dtype, .plan = &plan});
       EXPECT_GT(allocations, before_building) << "the counter does not count";
       const std::vector<int64_t> slots = {0, 1, 2};
       for (const int64_t slot : slots)
@@ -71,7 +72,9 @@ void expect_no_allocations(const quant::Scheme& scheme) {
     }
 }
 
-TEST(StepLoop, AllocatesNothing) { expect_no_allocations({}); }
+TEST(StepLoop, AllocatesNothing) {
+  for (const DtypeName& dtype : kDtypeNames) expect_no_allocations({}, dtype.dtype);
+}
 
 TEST(StepLoop, AllocatesNothingUnderSimulatedQuantization) {
   for (const char* acts : {"mxint4", "mxfp4,rule=mse", "nvfp4", "int4", "int4/token",

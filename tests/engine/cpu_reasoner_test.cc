@@ -8,6 +8,7 @@
 
 #include "driftless/model/presets.h"
 #include "driftless/model/schedule.h"
+#include "driftless/reason/linear_layers.h"
 
 #include "tests/engine/random_model.h"
 #include "tests/testing/expect_error.h"
@@ -139,6 +140,10 @@ TEST(CpuReasoner, RejectsBadInput) {
   EXPECT_ERROR(reasoner->reset(0, {.tokens = tokens}), code, "96 cells, expected 97");
   EXPECT_ERROR(make_cpu_reasoner(checkpoint, {.slots = 0}), code, "slots; got 0");
   EXPECT_ERROR(make_cpu_reasoner(checkpoint, {.slots = 1, .threads = 0}), code, "threads; got 0");
+  const quant::QuantPlan plan =
+      quant::resolve({.weights = quant::parse_quant_spec("int4")}, reason::linear_layers(config));
+  EXPECT_ERROR(make_cpu_reasoner(checkpoint, {.dtype = Dtype::BFloat16, .plan = &plan}), code,
+               "got bf16, expected f32");
   checkpoint.tensors.erase("lm_head.weight");
   EXPECT_ERROR(make_cpu_reasoner(checkpoint, {}), ErrorCode::BadFile, "lm_head.weight");
 }
