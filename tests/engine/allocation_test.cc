@@ -52,15 +52,17 @@ namespace {
 
 /// One step after another, all linear layers under these quantizers.
 void expect_no_allocations(const quant::Scheme& scheme,
-                           std::span<const testing::NamedConfig> models) {
+                           std::span<const testing::NamedConfig> models,
+                           Dtype dtype = Dtype::Float32) {
   for (const testing::NamedConfig& named : models)
     for (const int64_t threads : {1, 2}) {
       quant::QuantPlan plan = quant::resolve(scheme, reason::linear_layers(named.config));
       for (quant::LayerPlan& layer : plan.layers)
         if (layer.needs_scales()) layer.scales = {{0.25f}};
       const int64_t before_building = allocations;
-      const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(named.config, 3),
-                                              {.slots = 3, .threads = threads, .plan = &plan});
+      const auto reasoner =
+          make_cpu_reasoner(testing::random_checkpoint(named.config, 3),
+                            {.slots = 3, .threads = threads, .dtype = dtype, .plan = &plan});
       EXPECT_GT(allocations, before_building) << "the counter does not count";
       const std::vector<int64_t> slots = {0, 1, 2};
       for (const int64_t slot : slots)
@@ -73,7 +75,10 @@ void expect_no_allocations(const quant::Scheme& scheme,
     }
 }
 
-TEST(StepLoop, AllocatesNothing) { expect_no_allocations({}, testing::named_configs()); }
+TEST(StepLoop, AllocatesNothing) {
+  for (const DtypeName& dtype : kDtypeNames)
+    expect_no_allocations({}, testing::named_configs(), dtype.dtype);
+}
 
 TEST(StepLoop, AllocatesNothingUnderSimulatedQuantization) {
   // A token mixer and attention: small ones, since counting is slow.
