@@ -12,6 +12,7 @@
 #include "driftless/base/shuffle.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/calibration.h"
+#include "driftless/quant/smooth.h"
 #include "driftless/reason/run.h"
 
 namespace driftless::reason {
@@ -41,12 +42,18 @@ class RangeObserver : public InputObserver {
     const auto target = targets_.find(seen.layer);
     if (target == targets_.end()) return;
     std::vector<float>& absmax = *target->second;
-    absmax.resize(static_cast<size_t>(seen.values.columns));
-    for (int64_t row = 0; row < seen.values.rows; ++row)
-      for (int64_t column = 0; column < seen.values.columns; ++column) {
-        float& most = absmax[static_cast<size_t>(column)];
-        most = std::max(most, std::abs(seen.values.at(row, column)));
-      }
+    const StridedView& view = seen.values;
+    absmax.resize(static_cast<size_t>(view.columns));
+    if (view.column_stride == 1) {
+      for (int64_t row = 0; row < view.rows; ++row)
+        quant::update_column_absmax({view.data + row * view.row_stride, 1, view.columns}, absmax);
+      return;
+    }
+    for (int64_t column = 0; column < view.columns; ++column) {
+      float& most = absmax[static_cast<size_t>(column)];
+      for (int64_t row = 0; row < view.rows; ++row)
+        most = std::max(most, std::abs(view.at(row, column)));
+    }
   }
 
  private:

@@ -13,6 +13,10 @@ namespace driftless::cli_testing {
 
 using testing::Outcome;
 
+/// Whether the program was built with what models need to run in f32.
+inline constexpr bool kRunsModels = DRIFTLESS_HAS_ONEDNN == 1;
+inline constexpr const char* kRunsNoModels = "this build has no oneDNN and runs no models in f32";
+
 inline Outcome driftless(const std::string& arguments, const std::string& environment = "") {
   return testing::run_program(environment + " " DRIFTLESS_PROGRAM " " + arguments);
 }

@@ -15,6 +15,8 @@ namespace {
 
 using cli_testing::driftless;
 using cli_testing::expect_failure;
+using cli_testing::kRunsModels;
+using cli_testing::kRunsNoModels;
 using testing::Outcome;
 using testing::TempDir;
 
@@ -22,7 +24,25 @@ using testing::TempDir;
 const std::string kBoard =
     "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
 
-TEST(Solve, ShowsEveryStepAndTheSolution) {
+class Solve : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  }
+};
+
+TEST(WithoutOnednn, RunningAModelSaysWhatIsMissing) {
+  if (kRunsModels) GTEST_SKIP() << "this build has oneDNN";
+  const std::string missing = "this build has no oneDNN";
+  expect_failure(driftless("solve " + kBoard), 13, missing);
+  expect_failure(driftless("bench"), 13, missing);
+  TempDir dir;
+  const std::string boards = (dir.path() / "boards.txt").string();
+  write_file_atomic(boards, kBoard + "\n");
+  expect_failure(driftless("eval " DRIFTLESS_MODEL " --data " + boards), 13, missing);
+}
+
+TEST_F(Solve, ShowsEveryStepAndTheSolution) {
   const Outcome outcome = driftless("solve " + kBoard);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
@@ -32,7 +52,7 @@ TEST(Solve, ShowsEveryStepAndTheSolution) {
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
 }
 
-TEST(Solve, PrintsJson) {
+TEST_F(Solve, PrintsJson) {
   const Outcome outcome = driftless("solve --json " + kBoard);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto record = nlohmann::json::parse(outcome.out);
@@ -44,13 +64,14 @@ TEST(Solve, PrintsJson) {
     EXPECT_TRUE(kBoard[cell] == '.' || prediction[cell] == kBoard[cell]) << cell;
 }
 
-TEST(Solve, WarnsOfSeveralSolutionsAndStillRuns) {
+TEST_F(Solve, WarnsOfSeveralSolutionsAndStillRuns) {
   const Outcome outcome = driftless("solve --steps 1 " + std::string(81, '.'));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_NE(outcome.err.find("several solutions"), std::string::npos) << outcome.err;
 }
 
-TEST(Solve, RejectsBadBoards) {
+TEST_F(Solve, RejectsBadBoards) {
+  expect_failure(driftless("solve --dtype fp16 " + kBoard), 10, "expected f32 or bf16");
   expect_failure(driftless("solve 123"), 10, "81");
   expect_failure(driftless("solve " + std::string(81, 'x')), 10, "x");
   expect_failure(driftless("solve 11" + std::string(79, '.')), 10, "contradictory");
@@ -60,6 +81,9 @@ TEST(Solve, RejectsBadBoards) {
 
 class Eval : public ::testing::Test {
  protected:
+  void SetUp() override {
+    if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  }
   Eval() { write_file_atomic(data(), kBoard + "\n" + kBoard + "\n" + kBoard + "\n"); }
   std::string file(const char* name) const { return (dir_.path() / name).string(); }
   std::string data() const { return file("boards.txt"); }
@@ -93,7 +117,18 @@ TEST_F(Eval, WritesPredictionsAndResult) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(Eval, RunsInBf16) {
+  const Outcome outcome = eval("--limit 1 --halting halt --dtype bf16 --json " + file("r.json"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("bf16)"), std::string::npos) << outcome.out;
+  const auto result = nlohmann::json::parse(testing::text_of(file("r.json")));
+  EXPECT_EQ(result.at("dtype"), "bf16");
+  EXPECT_EQ(result.at("exact").at("hits"), 1);
+}
+
 TEST_F(Eval, RejectsBadInput) {
+  expect_failure(eval("--dtype int8"), 10, "'int8', expected f32 or bf16");
+  expect_failure(eval("--dtype bf16 --weights int4"), 10, "expected f32");
   expect_failure(eval("--halting never"), 10, "never");
   expect_failure(eval("--threads 0"), 10, "threads; got 0");
   expect_failure(eval("--steps 0"), 2, "--steps");
@@ -104,6 +139,17 @@ TEST_F(Eval, RejectsBadInput) {
   expect_failure(eval(""), 12, "16 cells, expected 81");
   write_file_atomic(data(), std::string("12\n"));
   expect_failure(eval(""), 12, "boards.txt");
+}
+
+TEST(Bench, PrintsRatesAndGoals) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  const Outcome outcome = driftless("bench --rounds 1 --batch 2 --threads 1");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* line :
+       {"f32 matmuls alone, batch 2", "f32 steps, batch 1", "bf16 steps, batch 2",
+        "bf16 steps / f32 steps", "memory beside the weights"})
+    EXPECT_NE(outcome.out.find(line), std::string::npos) << line << "\n" << outcome.out;
+  expect_failure(driftless("bench --batch 0"), 10, "slots; got 0");
 }
 
 }  // namespace

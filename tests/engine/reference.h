@@ -35,6 +35,9 @@ class Reference {
 
   /// Called with the input of each linear layer, row by row, which it may replace.
   std::function<void(const std::string& layer, Matrix& input)> on_input;
+  /// Called with what attention multiplies: queries, keys and values side by side, then the shares
+  /// of each head. It may replace them.
+  std::function<void(Matrix& operand)> on_operand;
 
   void reset(const std::vector<uint8_t>& tokens, int64_t puzzle, uint64_t seed);
   void step();

@@ -81,26 +81,29 @@ void Reference::rotate(Matrix& qkv) const {
 Matrix Reference::attention(const Matrix& x, const std::string& prefix) const {
   Matrix qkv = linear(x, prefix + ".qkv_proj.weight");
   rotate(qkv);
+  if (on_operand) on_operand(qkv);
   const int64_t width = config_.hidden_size;
   const int64_t head_width = width / config_.num_heads;
   Matrix mixed(x.rows, width);
   for (int64_t head = 0; head < config_.num_heads; ++head) {
     const int64_t first = head * head_width;
+    Matrix share(x.rows, x.rows);
     for (int64_t i = 0; i < x.rows; ++i) {
-      std::vector<double> share;
       double total = 0;
       for (int64_t j = 0; j < x.rows; ++j) {
         double score = 0;
         for (int64_t k = 0; k < head_width; ++k)
           score += qkv.at(i, first + k) * qkv.at(j, width + first + k);
-        share.push_back(std::exp(score / std::sqrt(static_cast<double>(head_width))));
-        total += share.back();
+        share.at(i, j) = std::exp(score / std::sqrt(static_cast<double>(head_width)));
+        total += share.at(i, j);
       }
+      for (int64_t j = 0; j < x.rows; ++j) share.at(i, j) /= total;
+    }
+    if (on_operand) on_operand(share);
+    for (int64_t i = 0; i < x.rows; ++i)
       for (int64_t j = 0; j < x.rows; ++j)
         for (int64_t k = 0; k < head_width; ++k)
-          mixed.at(i, first + k) +=
-              share[static_cast<size_t>(j)] / total * qkv.at(j, 2 * width + first + k);
-    }
+          mixed.at(i, first + k) += share.at(i, j) * qkv.at(j, 2 * width + first + k);
   }
   return linear(mixed, prefix + ".o_proj.weight");
 }

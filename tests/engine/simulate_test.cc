@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/engine/kernels/tiles.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/quantizer.h"
 #include "driftless/reason/calibrate.h"
@@ -319,6 +320,30 @@ TEST(Simulate, QuantizesTheBiasOfTheHaltHead) {
   const float step = planned.scales[0].scale * most / 7;
   EXPECT_NE(a[a.size() - 2], b[b.size() - 2]);
   EXPECT_NEAR(a[a.size() - 2], b[b.size() - 2], 0.51f * step);
+}
+
+TEST(Simulate, NeedsNoRoundingToBfloat16WhereFormatsAreExactInIt) {
+  // With both operands in an mx format both number types multiply the same values, and where the
+  // processor has tiles they do it in the same way.
+  const store::Checkpoint checkpoint =
+      testing::random_checkpoint(testing::named_configs()[0].config, 7);
+  const QuantPlan plan = calibrated_plan(checkpoint, scheme("mxint8", "mxfp8_e4m3"));
+  const auto inputs = [&](Dtype dtype) {
+    const auto reasoner =
+        make_cpu_reasoner(checkpoint, {.slots = 1, .dtype = dtype, .plan = &plan});
+    reasoner->reset(0, {.tokens = tokens_of(checkpoint.config, 1)});
+    InputRecorder seen;
+    reasoner->step(std::vector<int64_t>{0}, &seen);
+    return seen.quantized;
+  };
+  const auto in_bf16 = inputs(Dtype::BFloat16);
+  for (const auto& [key, rows] : in_bf16)
+    EXPECT_EQ(rows.values,
+              scalar_truth(quant::parse_quant_spec("bf16"), {}, rows.values, rows.columns))
+        << key.first;
+  const bool has_tiles = tile_kernels() != nullptr;
+  for (const auto& [key, rows] : inputs(Dtype::Float32))
+    EXPECT_TRUE(!has_tiles || rows.values == in_bf16.at(key).values) << key.first;
 }
 
 TEST(Simulate, NamesBoardLayerAndCallOfANonFiniteInput) {

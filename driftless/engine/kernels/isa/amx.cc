@@ -83,18 +83,26 @@ void pack_pairs_of_columns(const float* b, const RowsView& view, uint16_t* packe
       }
 }
 
-/// One tile of c. A tile that reaches beyond c is stored here first and copied from here.
+/// Where one tile of c goes: in place, or through `spare` where the tile reaches beyond c.
 struct Corner {
   float* c;
   int64_t stride;
   int64_t rows, columns;  // of the tile that belong to c
-  alignas(64) float spare[kTileRows * kTileRows];
+  float* spare;
+
+  Corner(const TileProductArgs& args, int64_t i, int64_t j, float* memory) noexcept
+      : c(args.c + i * kTileRows * args.c_stride + j * kTileRows),
+        stride(args.c_stride),
+        rows(args.m - i * kTileRows),
+        columns(args.n - j * kTileRows),
+        spare(memory) {}
 
   [[nodiscard]] bool is_whole() const noexcept { return rows >= kTileRows && columns >= kTileRows; }
-  float* target() noexcept { return is_whole() ? c : spare; }
+  [[nodiscard]] float* target() const noexcept { return is_whole() ? c : spare; }
   [[nodiscard]] int64_t target_bytes() const noexcept {
     return is_whole() ? stride * static_cast<int64_t>(sizeof(float)) : kTileBytes;
   }
+  /// After the tile was stored at target().
   void finish() const noexcept {
     if (is_whole()) return;
     const __mmask16 lanes = first_lanes(columns);
@@ -102,15 +110,6 @@ struct Corner {
       _mm512_mask_storeu_ps(c + r * stride, lanes, _mm512_load_ps(spare + r * kTileRows));
   }
 };
-
-Corner corner_at(const TileProductArgs& args, int64_t i, int64_t j) noexcept {
-  Corner corner;
-  corner.c = args.c + i * kTileRows * args.c_stride + j * kTileRows;
-  corner.stride = args.c_stride;
-  corner.rows = args.m - i * kTileRows;
-  corner.columns = args.n - j * kTileRows;
-  return corner;
-}
 
 /// Tiles (i, j) to (i + 1, j + 1) of c, as far as they exist. Registers: 0 to 3 hold c, 4 and 5 a,
 /// 6 and 7 b; the numbers are part of the instructions, hence no loops.
@@ -140,23 +139,24 @@ void multiply_block(const TileProductArgs& args, int64_t i, int64_t j) noexcept 
     _tile_dpbf16ps(2, 5, 6);
     if (has_column) _tile_dpbf16ps(3, 5, 7);
   }
-  Corner corner = corner_at(args, i, j);
-  _tile_stored(0, corner.target(), corner.target_bytes());
-  corner.finish();
+  alignas(64) float spare[kTileRows * kTileRows];
+  const Corner first(args, i, j, spare);
+  _tile_stored(0, first.target(), first.target_bytes());
+  first.finish();
   if (has_column) {
-    corner = corner_at(args, i, j + 1);
-    _tile_stored(1, corner.target(), corner.target_bytes());
-    corner.finish();
+    const Corner right(args, i, j + 1, spare);
+    _tile_stored(1, right.target(), right.target_bytes());
+    right.finish();
   }
   if (has_row) {
-    corner = corner_at(args, i + 1, j);
-    _tile_stored(2, corner.target(), corner.target_bytes());
-    corner.finish();
+    const Corner below(args, i + 1, j, spare);
+    _tile_stored(2, below.target(), below.target_bytes());
+    below.finish();
   }
   if (has_row && has_column) {
-    corner = corner_at(args, i + 1, j + 1);
-    _tile_stored(3, corner.target(), corner.target_bytes());
-    corner.finish();
+    const Corner last(args, i + 1, j + 1, spare);
+    _tile_stored(3, last.target(), last.target_bytes());
+    last.finish();
   }
 }
 
