@@ -6,30 +6,13 @@
 #include <numeric>
 
 #include "driftless/base/error.h"
-#include "driftless/base/rng.h"
-#include "driftless/base/shuffle.h"
+#include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/rollouts.h"
 
 namespace driftless::study {
 namespace {
-
-/// The row's boards, drawn without replacement.
-std::vector<task::Example> draw(std::span<const task::Example> pool, const Row& row) {
-  DRIFTLESS_REQUIRE(row.calibration_boards <= std::ssize(pool), ErrorCode::InvalidArgument,
-                    "calibration: boards; got ", pool.size(), ", expected at least ",
-                    row.calibration_boards, "; give a larger --calibration file");
-  std::vector<size_t> order(pool.size());
-  std::iota(order.begin(), order.end(), 0);
-  Rng rng(static_cast<uint64_t>(row.calibration_seed));
-  shuffle(std::span(order), rng);
-  std::vector<task::Example> drawn;
-  drawn.reserve(static_cast<size_t>(row.calibration_boards));
-  for (int64_t i = 0; i < row.calibration_boards; ++i)
-    drawn.push_back(pool[order[static_cast<size_t>(i)]]);
-  return drawn;
-}
 
 /// Whether the same observation of the same boards serves both rows.
 bool share_calibration(const Row& a, const Row& b) {
@@ -74,6 +57,7 @@ class StudyRun {
   void run(std::span<const Row> rows) {
     std::vector<RowResult> pending = unfinished(rows);
     std::vector<Row> wanted;
+    wanted.reserve(pending.size());
     for (const RowResult& result : pending) wanted.push_back(result.row);
     const std::vector<quant::QuantPlan> plans = plans_of(wanted, input_, backend_);
     for (size_t i = 0; i < pending.size(); ++i) pending[i].plan = plans[i];
@@ -90,7 +74,9 @@ class StudyRun {
   /// Rank 0 looks at the finished ones and tells everybody.
   std::vector<RowResult> unfinished(std::span<const Row> rows) {
     std::vector<RowResult> pending;
+    pending.reserve(rows.size());
     std::vector<uint8_t> is_wanted;
+    is_wanted.reserve(rows.size());
     for (const Row& row : rows) {
       pending.push_back({.study = input_.name,
                          .index = std::ssize(pending),
@@ -240,6 +226,7 @@ BatchResult StudyRun::run_noisy(reason::Reasoner& noisy, reason::Reasoner& clean
 std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInput& input,
                                        const Backend& backend) {
   std::vector<quant::QuantPlan> plans;
+  plans.reserve(rows.size());
   for (const Row& row : rows)
     plans.push_back(quant::resolve(row.scheme, reason::linear_layers(vary(input.config, row))));
   for (size_t first = 0; first < rows.size(); ++first) {
@@ -252,8 +239,9 @@ std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInp
       alike.push_back(i);
       request.plans.push_back(plans[i]);
     }
-    const std::vector<task::Example> drawn = draw(input.calibration, row);
-    const std::vector<reason::Board> boards = boards_of(drawn, input.seed, 0);
+    const std::vector<reason::Board> boards =
+        reason::draw_boards(boards_of(input.calibration, input.seed, 0), row.calibration_boards,
+                            static_cast<uint64_t>(row.calibration_seed));
     request.boards = boards;
     const std::vector<quant::QuantPlan> calibrated = backend.calibrate(request);
     for (size_t i = 0; i < alike.size(); ++i) plans[alike[i]] = calibrated[i];

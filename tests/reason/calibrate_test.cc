@@ -125,6 +125,20 @@ TEST(Calibrate, TakesPercentilesFromHistograms) {
   EXPECT_LT(plan.layers[0].scales[0].scale, 1e-30f);
 }
 
+TEST(Calibrate, SeveralPlansAreCalibratedAsEachOnItsOwn) {
+  std::vector<QuantPlan> plans = {plan_for(ScaleSharing::All), plan_for(ScaleSharing::Call),
+                                  plan_for(ScaleSharing::Role, "int8/tensor/static"),
+                                  plan_for(ScaleSharing::All, "mxint4")};
+  for (QuantPlan& plan : plans) plan.layers[0].smooth = 0.5;
+  std::vector<QuantPlan> alone = plans;
+  for (QuantPlan& plan : alone) calibrate(kMake, two_boards(), plan);
+  calibrate(kMake, two_boards(), plans);
+  EXPECT_EQ(plans, alone);
+  plans[1].layers[0].smooth = 0.75;
+  plans[2].layers[0].scales.clear();
+  EXPECT_ERROR(calibrate(kMake, two_boards(), plans), ErrorCode::InvalidArgument, "plans differ");
+}
+
 TEST(Calibrate, DrawsBoardsWithoutRepetition) {
   std::vector<Board> boards;
   for (int64_t i = 0; i < 20; ++i) boards.push_back({.tokens = {}, .puzzle = i});
