@@ -61,6 +61,8 @@ TEST_F(Data, TellsTheTaskFromTheFile) {
   EXPECT_NE(maze.out.find("path cells   mean 9.00, 9 to 9"), std::string::npos) << maze.out;
   EXPECT_EQ(driftless("data convert " + file("mazes") + " --output " + file("again")).exit_code, 0);
   EXPECT_EQ(text_of(file("mazes")), text_of(file("again")));
+  expect_failure(driftless("data check --task sudoku " + file("mazes")), 12, "looks like maze");
+  expect_failure(driftless("data check --task arc " + file("mazes")), 12, "looks like maze");
 }
 
 TEST_F(Data, DescribesArcTasks) {
