@@ -68,7 +68,7 @@ std::vector<arc::Puzzle> read_folder_puzzles(const BoardSource& source) {
 Path identifiers_path(const Path& model, const BoardSource& source, const ArcOptions& options) {
   if (!options.identifiers.empty()) return options.identifiers;
   if (is_dataset_folder(source)) return Path(source.path) / "identifiers.json";
-  const Path beside = model.parent_path() / "identifiers.json";
+  Path beside = model.parent_path() / "identifiers.json";
   std::error_code ignored;
   DRIFTLESS_REQUIRE(
       std::filesystem::exists(beside, ignored), ErrorCode::InvalidArgument, model.string(),
