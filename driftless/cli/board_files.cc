@@ -68,7 +68,7 @@ std::vector<arc::Puzzle> read_folder_puzzles(const BoardSource& source) {
 Path identifiers_path(const Path& model, const BoardSource& source, const ArcOptions& options) {
   if (!options.identifiers.empty()) return options.identifiers;
   if (is_dataset_folder(source)) return Path(source.path) / "identifiers.json";
-  const Path beside = model.parent_path() / "identifiers.json";
+  Path beside = model.parent_path() / "identifiers.json";
   std::error_code ignored;
   DRIFTLESS_REQUIRE(
       std::filesystem::exists(beside, ignored), ErrorCode::InvalidArgument, model.string(),
@@ -93,6 +93,19 @@ const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardSource& sour
        " tokens; name one with --task");
 }
 
+/// Reads a file of a task; where that fails because it holds boards of another one, says so.
+template <class Read>
+auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
+  try {
+    return read(source.path);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::BadFile) throw;
+    const task::Task& other = guess_task(source);
+    if (other.name == task) throw;
+    fail(error.code(), error.what(), "; the file looks like ", other.name, ", not ", task);
+  }
+}
+
 }  // namespace
 
 const task::Task& guess_task(const BoardSource& source) {
@@ -102,20 +115,24 @@ const task::Task& guess_task(const BoardSource& source) {
   const std::string text = task::read_text(source.path);
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return task::find_task("arc");
-  return task::find_task(text.find('#') == std::string::npos ? "sudoku" : "maze");
+  return task::find_task(text.find("##") == std::string::npos ? "sudoku" : "maze");
 }
 
 std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& source) {
   std::vector<task::Example> examples =
-      is_dataset_folder(source) ? read_folder(source) : task::read_examples(task, source.path);
+      is_dataset_folder(source) ? read_folder(source)
+                                : read_file_of(task.name, source, [&](const Path& path) {
+                                    return task::read_examples(task, path);
+                                  });
   DRIFTLESS_REQUIRE(!examples.empty(), ErrorCode::BadFile, source.path, ": no boards");
   cut(examples, source.limit);
   return examples;
 }
 
 std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& source) {
-  std::vector<arc::Puzzle> puzzles =
-      is_dataset_folder(source) ? read_folder_puzzles(source) : arc::read_puzzles(source.path);
+  std::vector<arc::Puzzle> puzzles = is_dataset_folder(source)
+                                         ? read_folder_puzzles(source)
+                                         : read_file_of("arc", source, arc::read_puzzles);
   DRIFTLESS_REQUIRE(!puzzles.empty(), ErrorCode::BadFile, source.path,
                     ": no ARC tasks; a folder needs *.json files or test/dataset.json");
   cut(puzzles, source.limit);

@@ -108,6 +108,7 @@ void add_file_flags(CLI::App& verb, CodecOptions& options) {
 void add_codec_command(CLI::App& verb) {
   auto options = std::make_shared<CodecOptions>();
   verb.require_subcommand(1);
+  show_example(verb, "driftless codec error --format int4 --gaussian 1000000 --seed 1");
 
   CLI::App& encoding = *verb.add_subcommand("encode", "raw little-endian float32 to codes");
   add_format_flags(encoding, *options);

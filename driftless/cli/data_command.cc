@@ -126,8 +126,9 @@ void convert(const DataOptions& options) {
 
 void check(const DataOptions& options) {
   const task::Task& task = task_of(options);
-  const std::string text = is_arc(task) ? check_text(read_arc_puzzles(options.input))
-                                        : check_text(task, read_boards(task, options.input));
+  const std::string text =
+      is_arc(task) ? check_text(read_arc_puzzles(options.input))
+                   : check_text(task, read_boards(task, options.input), options.input.path);
   std::printf("%s: %s", options.input.path.c_str(), text.c_str());
 }
 

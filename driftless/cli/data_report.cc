@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/maze/path.h"
 #include "driftless/task/sudoku/canonical.h"
@@ -24,7 +25,19 @@ std::string line(const std::string& what, int64_t count) {
   return what + ": " + std::to_string(count) + "\n";
 }
 
-std::string check_sudoku(std::span<const Example> examples) {
+template <class IsAnswer>
+void require_answers(std::span<const Example> examples, const std::string& where,
+                     IsAnswer is_answer) {
+  for (size_t i = 0; i < examples.size(); ++i)
+    DRIFTLESS_REQUIRE(is_answer(examples[i]), ErrorCode::BadFile, where, ": board ", i,
+                      ": the label is no answer to the question");
+}
+
+std::string check_sudoku(std::span<const Example> examples, const std::string& where) {
+  require_answers(examples, where, [](const Example& example) {
+    return sudoku::is_answer(sudoku::board_from_tokens(example.input),
+                             sudoku::board_from_tokens(example.label));
+  });
   int64_t ambiguous = 0;
   std::set<std::string> kinds;
   for (const Example& example : examples) {
@@ -40,11 +53,15 @@ std::string check_sudoku(std::span<const Example> examples) {
               std::ssize(examples) - ambiguous - std::ssize(kinds));
 }
 
-std::string check_maze(std::span<const Example> examples) {
+std::string check_maze(std::span<const Example> examples, const std::string& where) {
+  require_answers(examples, where, [](const Example& example) {
+    const auto labelled = maze::label(maze::board_from_tokens(example.input));
+    return labelled && maze::check(*labelled, example.label) != task::Outcome::Wrong;
+  });
   int64_t other_path = 0;
   for (const Example& example : examples) {
     const auto labelled = maze::label(maze::board_from_tokens(example.input));
-    if (!labelled || labelled->answer.cells != example.label) ++other_path;
+    if (labelled->answer.cells != example.label) ++other_path;
   }
   return line("labels that the labelling rule does not give", other_path);
 }
@@ -106,10 +123,10 @@ ArcCounts count_pairs(std::span<const arc::Puzzle> puzzles) {
 
 }  // namespace
 
-std::string check_text(const task::Task& task, std::span<const Example> examples) {
-  const std::string head =
-      std::to_string(examples.size()) + " boards, every answer follows the rules\n";
-  return head + (task.name == "sudoku" ? check_sudoku(examples) : check_maze(examples));
+std::string check_text(const task::Task& task, std::span<const Example> examples,
+                       const std::string& where) {
+  return std::to_string(examples.size()) + " boards, every answer follows the rules\n" +
+         (task.name == "sudoku" ? check_sudoku(examples, where) : check_maze(examples, where));
 }
 
 std::string check_text(std::span<const arc::Puzzle> puzzles) {

@@ -10,8 +10,10 @@
 
 namespace driftless::cli {
 
-/// Whether labels are the only right ones; the readers have checked that they are right.
-std::string check_text(const task::Task& task, std::span<const task::Example> examples);
+/// Whether labels are the only right ones. Throws BadFile, starting with `where`, when a label is
+/// no answer: readers of files see to that, those of data-set folders do not.
+std::string check_text(const task::Task& task, std::span<const task::Example> examples,
+                       const std::string& where);
 std::string check_text(std::span<const task::arc::Puzzle> puzzles);
 
 /// Counts and averages.

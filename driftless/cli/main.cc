@@ -80,6 +80,7 @@ int run(int argc, char** argv) {
   app.name("driftless");
   app.set_version_flag("--version", DRIFTLESS_VERSION);
   app.require_subcommand(1);
+  show_example(app, "driftless solve");
   for (const Verb& verb : kVerbs) verb.add(*app.add_subcommand(verb.name, verb.summary));
   try {
     app.parse(argc, argv);

@@ -12,16 +12,15 @@
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"
 
+#include "tests/cli/dataset_folder.h"
 #include "tests/cli/program.h"
 #include "tests/engine/random_model.h"
-#include "tests/store/npy_bytes.h"
 
 namespace driftless {
 namespace {
 
 using cli_testing::driftless;
 using cli_testing::expect_failure;
-using testing::little_endian;
 using testing::Outcome;
 using testing::text_of;
 using Json = nlohmann::json;
@@ -110,40 +109,12 @@ TEST_F(Arc, EveryVariantIsAskedWithItsPuzzleRow) {
                                             "b|||t6|||0123456798 6|???"}));
 }
 
-/// The split as TRM's builder writes it, with one row per test input and variant.
 TEST_F(Arc, ADataSetFolderGivesTheSameResult) {
   learn_outputs();
   const auto puzzles = task::arc::read_puzzles(file("tasks.json"));
   const auto names = kNames.get<std::vector<std::string>>();
   const auto rows = task::arc::rows(puzzles, task::arc::Identifiers(names, "names"), {.side = 5});
-  std::string inputs;
-  std::string labels;
-  std::string ids;
-  std::string offsets;
-  for (const task::Example& row : rows) {
-    offsets += little_endian(static_cast<int32_t>(inputs.size() / 25));
-    inputs.append(row.input.begin(), row.input.end());
-    labels.append(row.label.begin(), row.label.end());
-    ids += little_endian(static_cast<int32_t>(row.puzzle));
-  }
-  offsets += little_endian(static_cast<int32_t>(rows.size()));
-  const std::string n = std::to_string(rows.size());
-  std::filesystem::create_directories(file("set/test"));
-  const auto npy = [&](const std::string& name, const std::string& type, const std::string& shape,
-                       const std::string& data) {
-    write("set/test/all__" + name + ".npy", store::testing::npy_bytes(type, shape, data));
-  };
-  npy("inputs", "|u1", "(" + n + ", 25)", inputs);
-  npy("labels", "|u1", "(" + n + ", 25)", labels);
-  npy("puzzle_identifiers", "<i4", "(" + n + ",)", ids);
-  npy("puzzle_indices", "<i4", "(" + std::to_string(rows.size() + 1) + ",)", offsets);
-  npy("group_indices", "<i4", "(2,)",
-      little_endian(int32_t{0}) + little_endian(static_cast<int32_t>(rows.size())));
-  write(
-      "set/test/dataset.json",
-      R"({"pad_id":0,"ignore_label_id":0,"blank_identifier_id":0,"vocab_size":12,"seq_len":25,)"
-      R"("num_puzzle_identifiers":6,"total_groups":1,"mean_puzzle_examples":1.0,"sets":["all"]})");
-  write("set/identifiers.json", kNames.dump());
+  cli_testing::write_dataset(file("set"), rows, 12, names);
 
   ASSERT_EQ(eval("--json " + file("a.json") + " --submission " + file("a.sub")).exit_code, 0);
   const Outcome outcome =

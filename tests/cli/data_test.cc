@@ -7,6 +7,7 @@
 #include "driftless/base/file.h"
 #include "driftless/store/checkpoint.h"
 
+#include "tests/cli/dataset_folder.h"
 #include "tests/cli/program.h"
 #include "tests/store/small_model.h"
 
@@ -61,6 +62,27 @@ TEST_F(Data, TellsTheTaskFromTheFile) {
   EXPECT_NE(maze.out.find("path cells   mean 9.00, 9 to 9"), std::string::npos) << maze.out;
   EXPECT_EQ(driftless("data convert " + file("mazes") + " --output " + file("again")).exit_code, 0);
   EXPECT_EQ(text_of(file("mazes")), text_of(file("again")));
+  expect_failure(driftless("data check --task sudoku " + file("mazes")), 12, "looks like maze");
+  expect_failure(driftless("data check --task arc " + file("mazes")), 12, "looks like maze");
+}
+
+TEST_F(Data, ReadsDataSetFolders) {
+  ASSERT_EQ(driftless("data generate --count 3 --seed 5 --output " + file("csv")).exit_code, 0);
+  auto rows = task::read_examples(task::find_task("sudoku"), file("csv"));
+  cli_testing::write_dataset(file("set"), rows, 11, {"<blank>"});
+  const auto checked = driftless("data check " + file("set"));
+  EXPECT_TRUE(checked.out.starts_with(file("set") + ": 3 boards")) << checked.err;
+  const auto converted = driftless("data convert " + file("set") + " --output " + file("back"));
+  EXPECT_EQ(converted.out, file("back") + ": 3 sudoku boards\n") << converted.err;
+  EXPECT_EQ(task::read_examples(task::find_task("sudoku"), file("back"))[2].label, rows[2].label);
+  const auto scored = driftless("eval " DRIFTLESS_MODEL " --steps 1 --data " + file("set"));
+  EXPECT_NE(scored.out.find("n 3 boards"), std::string::npos) << scored.err;
+  std::swap(rows[1].label[0], rows[1].label[1]);
+  cli_testing::write_dataset(file("set"), rows, 11, {"<blank>"});
+  expect_failure(driftless("data check " + file("set")), 12, "board 1: the label is no answer");
+  expect_failure(driftless("data check --split train " + file("set")), 14, "train");
+  cli_testing::write_dataset(file("set"), rows, 99, {"<blank>"});
+  expect_failure(driftless("data check " + file("set")), 12, "vocabulary of 99");
 }
 
 TEST_F(Data, DescribesArcTasks) {

@@ -172,9 +172,9 @@ TEST(Program, InfoShowsTheKernelsInUse) {
 }
 
 TEST(Program, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb :
-       {"formats", "info", "convert", "codec encode", "codec decode", "codec error", "data",
-        "data generate", "data convert", "data check", "data stats", "eval", "solve", "bench"}) {
+  for (const char* verb : {"", "codec", "formats", "info", "convert", "codec encode",
+                           "codec decode", "codec error", "data", "data generate", "data convert",
+                           "data check", "data stats", "eval", "solve", "bench"}) {
     const auto outcome = driftless(std::string(verb) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example: "), std::string::npos) << verb;

@@ -88,7 +88,7 @@ TEST(ArcJson, WrongFilesSayWhere) {
 
 TEST(ArcJson, DeepNestingIsAnErrorLikeAnyOther) {
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
-  expect_error(ErrorCode::BadFile, "bad colour", [&] {
+  expect_error(ErrorCode::BadFile, "nests too deeply", [&] {
     parse_puzzles(R"({"train":[],"test":[{"input":[[)" + deep + "]]}]}", "x", "x");
   });
 }
