@@ -29,6 +29,8 @@ function(driftless_module NAME)
     list(REMOVE_ITEM allowed lab)
   endif()
   list(TRANSFORM allowed PREPEND driftless_)
+  # Headers that others take from lab are free of torch, so torch's flags stay out of them.
+  list(TRANSFORM allowed REPLACE "^driftless_lab$" "$<LINK_ONLY:driftless_lab>")
   target_link_libraries(driftless_${NAME} PUBLIC driftless_options ${allowed})
 endfunction()
 

@@ -108,14 +108,15 @@ void train(lab::TrainRequest request) {
                   .report = [&](const lab::Progress& report) { progress.show(report); },
                   .should_stop = [] { return caught_signal != 0; }});
   }
-  if (end.reason != lab::Reason::Stopped) {
+  const bool is_stopped = end.reason == lab::Reason::Stopped;
+  if (end.is_reporter && is_stopped)
+    std::fprintf(stderr,
+                 "driftless: stopped after step %lld and saved; the same command with --resume "
+                 "goes on\n",
+                 static_cast<long long>(end.step));
+  else if (end.is_reporter)
     print_end(end, request);
-    return;
-  }
-  std::fprintf(stderr,
-               "driftless: stopped after step %lld and saved; the same command with --resume goes "
-               "on\n",
-               static_cast<long long>(end.step));
+  if (!is_stopped) return;
   throw CLI::RuntimeError(kSignalExit + (caught_signal != 0 ? caught_signal : SIGTERM));
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using task::Example;
 namespace sudoku = task::sudoku;
-using Forms = std::set<std::vector<uint8_t>>;
+using Forms = std::set<std::string>;
 using Talk = std::function<void(std::string_view)>;
 
 Example example_of(const sudoku::Puzzle& puzzle) {
@@ -68,7 +68,7 @@ std::vector<Example> make_boards(const Recipe& recipe, const BoardSource& source
     sudoku::Puzzle puzzle = sudoku::generate(options, rng);
     add_clues(puzzle, source.extra_clues, rng);
     Example board = example_of(puzzle);
-    std::vector<uint8_t> form = canonical_tokens(task_of(recipe), board);
+    std::string form = canonical_text(task_of(recipe), board);
     if (taken.contains(form)) continue;
     if (repeats == Repeats::Dropped) taken.insert(std::move(form));
     boards.push_back(std::move(board));
@@ -78,7 +78,7 @@ std::vector<Example> make_boards(const Recipe& recipe, const BoardSource& source
 
 Forms forms_of(const task::Task& task, std::span<const Example> boards) {
   Forms forms;
-  for (const Example& board : boards) forms.insert(canonical_tokens(task, board));
+  for (const Example& board : boards) forms.insert(canonical_text(task, board));
   return forms;
 }
 
@@ -122,7 +122,7 @@ int64_t count_equivalent(const task::Task& task, std::span<const Example> pool,
                          std::span<const Example> held_out) {
   const Forms forms = forms_of(task, held_out);
   return std::count_if(pool.begin(), pool.end(), [&](const Example& board) {
-    return forms.contains(canonical_tokens(task, board));
+    return forms.contains(canonical_text(task, board));
   });
 }
 

@@ -26,6 +26,7 @@ struct EndOfRun {
   Reason reason = Reason::LastStep;
   int64_t step = 0;
   std::optional<task::Score> evaluated;
+  bool is_reporter = true;  ///< false for all ranks but the first
 };
 
 }  // namespace driftless::lab

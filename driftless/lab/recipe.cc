@@ -85,22 +85,33 @@ class Reader {
   }
 
  private:
+  const model::Preset& find_preset(const toml::node& node) const {
+    const auto name = node.value<std::string>().value_or("");
+    std::vector<std::string_view> names;
+    for (const model::Preset& preset : model::presets()) {
+      if (preset.name == name) return preset;
+      names.push_back(preset.name);
+    }
+    fail(ErrorCode::BadConfig, where_, ":", node.source().begin.line, ": model.preset; got '", name,
+         "'; did you mean '", nearest_word(name, names), "'?");
+  }
+
   /// What the task and the preset say, before any key of its own.
   void set_defaults(const toml::table& root) {
-    const auto preset = root["model"]["preset"].value<std::string>();
+    const toml::node* preset = root["model"]["preset"].node();
     const auto task = root["task"]["name"].value<std::string>();
-    if (preset) {
-      recipe_.model = model::find_preset(*preset).config;
+    if (preset != nullptr) {
+      recipe_.model = find_preset(*preset).config;
       recipe_.task = model::to_string(recipe_.model.task);
     }
     if (task) recipe_.task = *task;
     const model::Task row = model::parse_task(recipe_.task, where_);
     DRIFTLESS_REQUIRE(row == model::Task::Sudoku || row == model::Task::Maze, ErrorCode::BadConfig,
                       where_, ": task.name; got ", recipe_.task, ", expected sudoku or maze");
-    DRIFTLESS_REQUIRE(!preset || row == recipe_.model.task, ErrorCode::BadConfig, where_,
+    DRIFTLESS_REQUIRE(preset == nullptr || row == recipe_.model.task, ErrorCode::BadConfig, where_,
                       ": model.preset; got one for ", model::to_string(recipe_.model.task),
                       ", expected one for ", recipe_.task);
-    if (preset) return;
+    if (preset != nullptr) return;
     recipe_.model.task = row;
     recipe_.model.vocab_size = task_of(recipe_).vocab_size();
     recipe_.model.seq_len = task_of(recipe_).seq_len;
@@ -221,6 +232,9 @@ Recipe parse_recipe(std::string_view text, std::string_view where) {
                       "]; it is required");
   reader.require_source(recipe.eval, "eval", root.get("eval")->source().begin.line);
   model::validate(recipe.model, where);
+  DRIFTLESS_REQUIRE(recipe.stages.empty() || recipe.model.arch != model::Arch::TrmUntied,
+                    ErrorCode::BadConfig, where,
+                    ": recursion.stage; trm-untied has weights for each cycle, expected no stages");
   DRIFTLESS_REQUIRE(recipe.lr.decay_steps <= recipe.lr.steps, ErrorCode::BadConfig, where,
                     ": train.decay_steps; got ", recipe.lr.decay_steps,
                     ", expected at most steps (", recipe.lr.steps, ")");

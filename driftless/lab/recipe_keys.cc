@@ -23,6 +23,12 @@ Description parse_description(const std::string& text) {
   return lines;
 }
 
+std::string index_text(size_t i) {
+  std::string text = "[";
+  text += std::to_string(i);
+  return text += "]";
+}
+
 bool may_differ(std::string_view name) {
   Recipe recipe;
   for (const Key& key : keys_of(recipe))
@@ -136,11 +142,9 @@ std::vector<std::pair<std::string, std::string>> describe(const Recipe& recipe) 
       lines.emplace_back(std::string(key.section) + index + "." + std::string(key.name),
                          value_text(key.target));
   };
-  for (size_t i = 0; i < copy.pool.size(); ++i)
-    add(pool_keys_of(copy.pool[i]), "[" + std::to_string(i) + "]");
+  for (size_t i = 0; i < copy.pool.size(); ++i) add(pool_keys_of(copy.pool[i]), index_text(i));
   add(keys_of(copy), "");
-  for (size_t i = 0; i < copy.stages.size(); ++i)
-    add(stage_keys_of(copy.stages[i]), "[" + std::to_string(i) + "]");
+  for (size_t i = 0; i < copy.stages.size(); ++i) add(stage_keys_of(copy.stages[i]), index_text(i));
   return lines;
 }
 

@@ -66,6 +66,7 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   const Recipe recipe = read_recipe(request.recipe);
   require_place(request);
   const RankPlace place = find_place([](const char* name) { return std::getenv(name); });
+  slots_per_rank(recipe, place.size);
   const at::Device device = find_device(request.device, place.local_rank);
   const StreamScope stream(device);
   const bool is_first = place.rank == 0;

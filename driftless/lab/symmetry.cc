@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "driftless/task/maze/board.h"
 #include "driftless/task/sudoku/augment.h"
@@ -64,9 +65,9 @@ Example random_image(const task::Task& task, const Example& board, Rng& rng) {
   return row == nullptr ? board : row->image(board, rng);
 }
 
-std::vector<uint8_t> canonical_tokens(const task::Task& task, const Example& board) {
+std::string canonical_text(const task::Task& task, const Example& board) {
   const Row* row = find_row(task);
-  return row == nullptr ? board.input : row->form(board);
+  return to_text(task, row == nullptr ? board.input : row->form(board));
 }
 
 }  // namespace driftless::lab

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string>
 
 #include "driftless/base/rng.h"
 #include "driftless/task/table.h"
@@ -15,8 +15,8 @@ namespace driftless::lab {
 /// columns and transposition, for mazes the eight of the square.
 task::Example random_image(const task::Task& task, const task::Example& board, Rng& rng);
 
-/// Equal for two boards exactly when a symmetry turns one question into the other. About 0.1 ms for
-/// Sudoku. Throws InvalidArgument on what is no board of the task.
-std::vector<uint8_t> canonical_tokens(const task::Task& task, const task::Example& board);
+/// A text, equal for two boards exactly when a symmetry turns one question into the other. About
+/// 0.1 ms for Sudoku. Throws InvalidArgument on what is no board of the task.
+std::string canonical_text(const task::Task& task, const task::Example& board);
 
 }  // namespace driftless::lab

@@ -78,6 +78,7 @@ class Loop {
     save();
     if (end_.reason != Reason::Stopped) evaluate();
     end_.step = trainer_.state().step;
+    end_.is_reporter = is_writer_;
     return end_;
   }
 

@@ -22,13 +22,6 @@ FlatWeights training_weights(const OptimizerState& state) {
   return {state.values, state.copy.defined() ? state.copy : state.values, state.grads};
 }
 
-/// The slots of this rank. Throws BadConfig unless the ranks divide the batch.
-int64_t share_of_batch(const Recipe& recipe, const Ranks& ranks) {
-  DRIFTLESS_REQUIRE(recipe.batch % ranks.size() == 0, ErrorCode::BadConfig, "train.batch; got ",
-                    recipe.batch, ", expected a multiple of the ", ranks.size(), " ranks");
-  return recipe.batch / ranks.size();
-}
-
 FreshBoards empty_boards(int64_t count, const Recipe& recipe, at::Device device) {
   const at::TensorOptions bytes = at::TensorOptions(at::kByte).device(device);
   const std::vector<int64_t> sizes = {count, recipe.model.seq_len};
@@ -60,6 +53,12 @@ at::ScalarType activation_type(at::Device device) {
   return device.is_cuda() ? at::kBFloat16 : at::kFloat;
 }
 
+int64_t slots_per_rank(const Recipe& recipe, int64_t ranks) {
+  DRIFTLESS_REQUIRE(recipe.batch % ranks == 0, ErrorCode::BadConfig, "train.batch; got ",
+                    recipe.batch, ", expected a multiple of the ", ranks, " ranks");
+  return recipe.batch / ranks;
+}
+
 RunState fresh_run(const Recipe& recipe, const NamedTensors& weights, at::Device device) {
   RunState state;
   state.recipe = describe_text(recipe);
@@ -80,7 +79,7 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
       pool_(std::move(pool)),
       options_(std::move(options)),
       state_(run.state),
-      fresh_(empty_boards(share_of_batch(recipe_, ranks()), recipe_, device())),
+      fresh_(empty_boards(slots_per_rank(recipe_, ranks().size()), recipe_, device())),
       scalars_(at::zeros({3}, at::TensorOptions(at::kFloat).device(device()))),
       puzzle_rate_(at::zeros({}, at::TensorOptions(at::kFloat).device(device()))),
       step_number_(at::zeros({}, at::TensorOptions(at::kLong).device(device()))),
@@ -189,9 +188,10 @@ std::string Trainer::bad_gradient() const {
 
 Tally Trainer::take_tally() {
   const std::string verdict = health_.describe();
-  DRIFTLESS_REQUIRE(verdict.empty(), ErrorCode::Numeric, verdict,
-                    verdict.ends_with(kWatched.back()) ? bad_gradient() : "",
-                    " not finite; the last checkpoint is kept; lower train.lr and resume from it");
+  DRIFTLESS_REQUIRE(
+      verdict.empty(), ErrorCode::Numeric, verdict,
+      verdict.ends_with(kWatched.back()) ? bad_gradient() : "",
+      " not finite; the last checkpoint is kept; lower train.lr and start --from its weights");
   return lab::take_tally(sums_, recipe_.batch, ranks());
 }
 

@@ -28,6 +28,9 @@ at::ScalarType activation_type(at::Device device);
 /// A run before its first step: random weights from the seed, or named ones with fresh moments.
 RunState fresh_run(const Recipe& recipe, const NamedTensors& weights, at::Device device);
 
+/// How many boards of a batch each rank holds. Throws BadConfig unless the ranks divide the batch.
+int64_t slots_per_rank(const Recipe& recipe, int64_t ranks);
+
 struct TrainerOptions {
   at::Device device = at::kCPU;
   int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see StepOptions

@@ -6,13 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/task/sudoku/augment.h"
 #include "driftless/task/sudoku/board.h"
-#include "driftless/task/sudoku/csv.h"
 
 #include "tests/lab/tiny_run.h"
 #include "tests/testing/expect_error.h"
-#include "tests/testing/shared_data.h"
 
 namespace driftless::lab {
 namespace {
@@ -52,41 +49,33 @@ TEST(Batches, ExplorationDrawsTwoToTheLimit) {
 TEST(BoardPool, DrawsByShare) {
   std::vector<PoolPart> parts = {{testing::tiny_boards(3, 1), 3.0},
                                  {testing::tiny_boards(50, 2), 1.0}};
-  for (auto& puzzle : parts[0].puzzles) puzzle.source = "often";
-  const BoardPool pool(parts);
+  for (auto& board : parts[0].boards) board.name = "often";
+  const BoardPool pool(testing::sudoku(), parts);
   Rng rng(1);
   int64_t often = 0;
-  for (int64_t i = 0; i < 4000; ++i) often += pool.draw(rng).source == "often" ? 1 : 0;
+  for (int64_t i = 0; i < 4000; ++i) often += pool.draw(rng).name == "often" ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(often), 3000, 137);  // as above
 }
 
-TEST(CountEquivalent, SeesThroughSymmetries) {
-  Rng rng(9);
-  const task::sudoku::GeneratorOptions options;
-  std::vector<task::sudoku::Puzzle> held_out;
-  for (int64_t i = 0; i < 4; ++i) held_out.push_back(task::sudoku::generate(options, rng));
-  std::vector<task::sudoku::Puzzle> pool = {task::sudoku::generate(options, rng)};
-  EXPECT_EQ(count_equivalent(pool, held_out), 0);
-  pool.push_back(apply(task::sudoku::random_symmetry(3, rng), held_out[2]));
-  EXPECT_EQ(count_equivalent(pool, held_out), 1);
-}
-
-TEST(CountEquivalent, PublishedTrainingBoardsAreNotTestBoards) {
-  const auto train = driftless::testing::shared_path("data/sudoku/sudoku_extreme_train.csv");
-  const auto test = driftless::testing::shared_path("data/sudoku/sudoku_extreme_test.csv");
-  DRIFTLESS_NEEDS_FILE(train);
-  DRIFTLESS_NEEDS_FILE(test);
-  auto boards = task::sudoku::read_puzzles(test.string());
-  boards.resize(1000);
-  EXPECT_EQ(count_equivalent(task::sudoku::read_puzzles(train.string()), boards), 0);
+TEST(BoardPool, WithoutAugmentationDrawsItsBoards) {
+  const auto boards = testing::tiny_boards(1, 1);
+  const BoardPool plain(testing::sudoku(), {{boards, 1.0}}, Augment::Off);
+  Rng rng(1);
+  EXPECT_EQ(plain.draw(rng).input, boards[0].input);
+  const BoardPool augmented(testing::sudoku(), {{boards, 1.0}});
+  EXPECT_NE(augmented.draw(rng).input, boards[0].input);
 }
 
 TEST(BoardPool, WrongInput) {
-  expect_error(ErrorCode::BadConfig, "no files", [] { BoardPool pool({}); });
-  expect_error(ErrorCode::BadConfig, "no boards", [] { BoardPool pool({{{}, 1.0}}); });
-  expect_error(ErrorCode::BadConfig, "share", [] {
-    BoardPool pool({{testing::tiny_boards(1, 1), 0.0}});
+  const task::Task& task = testing::sudoku();
+  expect_error(ErrorCode::BadConfig, "no files", [&] { BoardPool pool(task, {}); });
+  expect_error(ErrorCode::BadConfig, "no boards", [&] { BoardPool pool(task, {{{}, 1.0}}); });
+  expect_error(ErrorCode::BadConfig, "share", [&] {
+    BoardPool pool(task, {{testing::tiny_boards(1, 1), 0.0}});
   });
+  auto mixed = testing::tiny_boards(2, 1);
+  mixed[1].input.resize(9);
+  expect_error(ErrorCode::BadConfig, "9 and of 16", [&] { BoardPool pool(task, {{mixed, 1.0}}); });
 }
 
 }  // namespace

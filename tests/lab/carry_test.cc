@@ -40,15 +40,44 @@ TEST(Carry, OnlyHaltedSlotsAreRefilled) {
 TEST(Carry, HaltsAtTheLimitOrWhenTheLogitSaysSoAfterTheLeastSteps) {
   Carry carry = four_slots({15, 3, 3, 3}, at::zeros({4}, at::kBool));
   // Slot 0 reaches 16; slot 1 wants to halt; slot 2 wants to but must run 5; slot 3 does not.
-  const StepOutput output{carry.states, {}, at::tensor({-1.0f, 0.5f, 0.5f, 0.0f})};
-  advance(carry, output, {{}, {}, bytes({0, 0, 5, 0})}, 16);
+  const StepOutput output{carry.states, {}, at::tensor({-1.0f, 0.5f, 0.5f, 0.0f}), {}};
+  advance(carry, output, {{}, {}, bytes({0, 0, 5, 0})}, model::ModelConfig{});
   EXPECT_TRUE(at::equal(carry.steps, at::tensor({16, 4, 4, 4}, at::kInt)));
   EXPECT_TRUE(at::equal(carry.halted, bytes({1, 1, 0, 0}).to(at::kBool)));
 }
 
+TEST(Carry, HrmHaltsWhenItsHaltLogitExceedsTheContinueLogit) {
+  Carry carry = four_slots({15, 3, 3, 3}, at::zeros({4}, at::kBool));
+  const StepOutput output{carry.states,
+                          {},
+                          at::tensor({-9.0f, -1.0f, 2.0f, 2.0f}),
+                          at::tensor({0.0f, -2.0f, 3.0f, 1.0f})};
+  model::ModelConfig config;
+  config.arch = model::Arch::Hrm;
+  advance(carry, output, {{}, {}, bytes({0, 0, 0, 9})}, config);
+  EXPECT_TRUE(at::equal(carry.halted, bytes({1, 1, 0, 0}).to(at::kBool)));
+}
+
+/// Rank 1 of 2, with a sibling that holds the same.
+struct SecondOfTwo : Ranks {
+  [[nodiscard]] int64_t rank() const override { return 1; }
+  [[nodiscard]] int64_t size() const override { return 2; }
+  void sum(at::Tensor& values) override { values.mul_(2); }
+  at::Tensor gather(const at::Tensor& part) override { return at::cat({part, part}); }
+};
+
+TEST(Carry, RanksShareItsSlots) {
+  const Carry whole = four_slots({15, 3, 2, 1}, bytes({0, 1, 0, 1}).to(at::kBool));
+  SecondOfTwo ranks;
+  const Carry mine = share_of(whole, ranks);
+  EXPECT_TRUE(at::equal(mine.steps, at::tensor({2, 1}, at::kInt)));
+  EXPECT_TRUE(at::equal(mine.inputs, bytes({3, 4}).view({2, 1})));
+  EXPECT_TRUE(at::equal(gather(mine, ranks).steps, at::tensor({2, 1, 2, 1}, at::kInt)));
+}
+
 TEST(Carry, TallyAveragesOverHaltedBoards) {
   Carry carry = four_slots({16, 4, 2, 2}, bytes({1, 1, 0, 0}).to(at::kBool));
-  const StepOutput output{carry.states, {}, at::tensor({-1.0f, 0.5f, 9.0f, 9.0f})};
+  const StepOutput output{carry.states, {}, at::tensor({-1.0f, 0.5f, 9.0f, 9.0f}), {}};
   Loss loss;
   loss.answer = at::full({}, 8.0f);
   loss.halting = at::full({}, 4.0f);
@@ -56,7 +85,8 @@ TEST(Carry, TallyAveragesOverHaltedBoards) {
   loss.is_exact = bytes({0, 1, 0, 0}).to(at::kBool);
   at::Tensor sums = at::zeros({kTallySums}, at::kDouble);
   add_to_tally(sums, carry, output, loss);
-  const Tally tally = take_tally(sums, 4);
+  Ranks alone;
+  const Tally tally = take_tally(sums, 4, alone);
   EXPECT_EQ(tally.steps, 1);
   EXPECT_EQ(tally.halted, 2);
   EXPECT_DOUBLE_EQ(tally.answer_loss, 2.0);
@@ -65,7 +95,7 @@ TEST(Carry, TallyAveragesOverHaltedBoards) {
   EXPECT_DOUBLE_EQ(tally.exact_rate, 0.5);
   EXPECT_DOUBLE_EQ(tally.halt_rate, 1.0);
   EXPECT_DOUBLE_EQ(tally.mean_steps, 10.0);
-  EXPECT_EQ(take_tally(sums, 4).steps, 0);
+  EXPECT_EQ(take_tally(sums, 4, alone).steps, 0);
 }
 
 TEST(Device, NamesAreCheckedAndAbsenceSaysHow) {

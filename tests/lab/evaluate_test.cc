@@ -22,21 +22,16 @@ TEST(Evaluate, CountsBoardsAndCells) {
   options.steps = 2;
   options.batch = 3;
   options.chunk = 2;
-  const Score score = evaluate(net, boards, options);
-  EXPECT_EQ(score.boards, 7);
-  EXPECT_LE(score.exact * 16, score.right_cells);
-  EXPECT_LE(score.right_cells, 7 * 16);
+  const task::Score score = evaluate(net, boards, options);
+  EXPECT_EQ(score.exact.n, 7);
+  EXPECT_EQ(score.cells.n, 7 * 16);
+  EXPECT_LE(score.exact.hits * 16, score.cells.hits);
   options.batch = 7;
-  EXPECT_EQ(evaluate(net, boards, options).right_cells, score.right_cells);
+  EXPECT_EQ(evaluate(net, boards, options).cells, score.cells);
+  auto mixed = testing::tiny_boards(2, 4);
+  mixed[1].input.resize(9);
+  expect_error(ErrorCode::InvalidArgument, "one size", [&] { evaluate(net, mixed, options); });
   expect_error(ErrorCode::InvalidArgument, "0 boards", [&] { evaluate(net, {}, options); });
-}
-
-TEST(Evaluate, WilsonIntervalOfKnownCases) {
-  // 50 of 100: 0.5 -+ 1.96 * sqrt(0.25 / 100 + 1.96^2 / 40000) / (1 + 1.96^2 / 100)
-  EXPECT_NEAR(wilson_interval(50, 100).low, 0.40383, 1e-5);
-  EXPECT_NEAR(wilson_interval(50, 100).high, 0.59617, 1e-5);
-  EXPECT_NEAR(wilson_interval(0, 10).low, 0.0, 1e-12);
-  expect_error(ErrorCode::InvalidArgument, "5 of 4", [] { wilson_interval(5, 4); });
 }
 
 }  // namespace

@@ -47,11 +47,24 @@ TEST(Loss, CountsOnlyLabeledCellsAndAveragesPerBoard) {
   const double halting = std::log(2.0) + std::log1p(std::exp(-2.0));
   EXPECT_NEAR(got.answer.item<double>(), answer, 1e-5);
   EXPECT_NEAR(got.halting.item<double>(), halting, 1e-5);
-  EXPECT_NEAR(got.total.item<double>(), (answer + halting / 2) / 2, 1e-5);
+  EXPECT_NEAR(got.total.item<double>(), answer + halting / 2, 1e-5);
   EXPECT_FALSE(got.is_exact[0].item<bool>());
   EXPECT_TRUE(got.is_exact[1].item<bool>());
   EXPECT_DOUBLE_EQ(got.cell_rate[0].item<double>(), 0.5);
   EXPECT_DOUBLE_EQ(got.cell_rate[1].item<double>(), 1.0);
+}
+
+TEST(ContinueLoss, TargetIsWhatTheNextStepPromises) {
+  // Targets: sigmoid(max(1, -1)), sigmoid(max(0, 2)), and sigmoid(1) although 3 is larger.
+  const at::Tensor got =
+      continue_loss(at::tensor({0.0f, 1.0f, -1.0f}), at::tensor({1.f, 0.f, 1.f}),
+                    at::tensor({-1.f, 2.f, 3.f}), at::tensor({0, 0, 1}).to(at::kBool));
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const auto entropy = [&](double logit, double target) {
+    return -target * std::log(sigmoid(logit)) - (1 - target) * std::log(1 - sigmoid(logit));
+  };
+  const double want = entropy(0, sigmoid(1)) + entropy(1, sigmoid(2)) + entropy(-1, sigmoid(1));
+  EXPECT_NEAR(got.item<double>(), want, 1e-5);
 }
 
 TEST(Loss, RefusesLabelsOfAnotherShape) {

@@ -30,12 +30,13 @@ void expect_refused(const std::string& text, const std::string& word) {
 TEST(Recipe, ReadsEverySection) {
   const Recipe recipe = testing::tiny_recipe();
   ASSERT_EQ(recipe.pool.size(), 1u);
-  EXPECT_EQ(recipe.pool[0].file, "boards.csv");
+  EXPECT_EQ(recipe.pool[0].source.file, "boards.csv");
   EXPECT_EQ(recipe.model.hidden_size, 32);
   EXPECT_EQ(recipe.model.h_cycles, 2);
   EXPECT_EQ(recipe.seed, 5);
   EXPECT_DOUBLE_EQ(recipe.lr.peak, 1e-3);
-  EXPECT_EQ(recipe.eval_file, "boards.csv");
+  EXPECT_EQ(recipe.eval.file, "boards.csv");
+  EXPECT_EQ(task_of(recipe).name, "sudoku");
 }
 
 TEST(Recipe, ErrorsNameLineAndNearestKey) {
@@ -49,6 +50,70 @@ TEST(Recipe, ErrorsNameLineAndNearestKey) {
   expect_refused(edited("[[task.pool]]\nfile = \"boards.csv\"\n", ""), "task.pool");
   expect_refused(edited("steps = 200", "steps = 200\ndecay_steps = 300"), "at most steps");
   expect_refused(edited("[model]", "[model"), "r.toml:4");
+}
+
+TEST(Recipe, ErrorsOfTheNewerKeys) {
+  expect_refused(edited("[eval]\nfile = \"boards.csv\"\n", ""), "[eval]");
+  expect_refused(edited("[eval]\nfile", "[eval]\ngenerate = 5\nfile"), "either 'file' or");
+  expect_refused(edited("file = \"boards.csv\"\n[model]", "generate = 5\n[model]"),
+                 "needs a 'seed'");
+  expect_refused(
+      edited("file = \"boards.csv\"\n[model]", "file = \"boards.csv\"\nextra_clues = 2\n[model]"),
+      "goes with 'generate'");
+  expect_refused("[task]\nname = \"mazes\"\n", "maze");
+  expect_refused("[task]\nname = \"arc\"\n", "sudoku or maze");
+  expect_refused(edited("[model]", "[model]\nmixer = \"token\""), "attention or tokens");
+  expect_refused(edited("[model]", "[model]\narch = \"trn\""), "trm");
+  expect_refused("[task]\nname = \"sudoku\"\n[model]\npreset = \"trm-maze\"\n", "one for maze");
+  expect_refused("[model]\npreset = \"trm-mazes\"\n", "did you mean 'trm-maze'");
+  expect_refused("[model]\npreset = 3\n", "model.preset");
+  std::string untied = edited("[model]", "[model]\narch = \"trm-untied\"");
+  untied += "[[recursion.stage]]\nh_cycles = 1\nl_cycles = 1\n";
+  expect_refused(untied, "no stages");
+  expect_refused(edited("[train]", "[[recursion.stage]]\nh_cycles = 1\n[train]"),
+                 "recursion.stage.l_cycles");
+  expect_refused(edited("[train]",
+                        "[[recursion.stage]]\nh_cycles = 1\nl_cycles = 1\n"
+                        "[[recursion.stage]]\nh_cycles = 2\nl_cycles = 2\n[train]"),
+                 "more than 0");
+}
+
+TEST(Recipe, PresetsAndTasksSetTheModel) {
+  const std::string tail = "[train]\nseed = 1\nsteps = 2\n[eval]\nfile = \"a\"\n";
+  const Recipe maze = parse_recipe(
+      "[[task.pool]]\nfile = \"b\"\n[model]\npreset = \"trm-maze\"\nhidden_size = 128\n" + tail,
+      "r");
+  EXPECT_EQ(maze.task, "maze");
+  EXPECT_EQ(maze.model.mixer, model::Mixer::Attention);
+  EXPECT_EQ(maze.model.l_cycles, 4);
+  EXPECT_EQ(maze.model.hidden_size, 128);
+  const Recipe plain =
+      parse_recipe("[task]\nname = \"maze\"\n[[task.pool]]\nfile = \"b\"\n" + tail, "r");
+  EXPECT_EQ(plain.model.seq_len, 900);
+  EXPECT_EQ(plain.model.vocab_size, 6);
+}
+
+TEST(Recipe, StagesSetTheCyclesByStep) {
+  Recipe recipe = testing::tiny_recipe();
+  recipe.stages = {{0, 1, 2}, {10, 2, 4}};
+  EXPECT_EQ(model_at(recipe, 1).l_cycles, 2);
+  EXPECT_EQ(model_at(recipe, 10).h_cycles, 1);
+  EXPECT_EQ(model_at(recipe, 11).h_cycles, 2);
+  EXPECT_EQ(model_at(recipe, 99).l_cycles, 4);
+}
+
+TEST(Recipe, RunsOfEarlierVersionsHaveTheDefaultsOfNewerKeys) {
+  const Recipe recipe = testing::tiny_recipe();
+  std::string saved = describe_text(recipe);
+  const size_t at = saved.find("task.augment");
+  saved.erase(at, saved.find('\n', at) + 1 - at);
+  EXPECT_NO_THROW(require_resumable(recipe, saved));
+  Recipe other = recipe;
+  other.augment = false;
+  expect_error(ErrorCode::BadConfig, "task.augment", [&] { require_resumable(other, saved); });
+  Recipe fewer = recipe;
+  fewer.pool.clear();
+  expect_error(ErrorCode::BadConfig, "task.pool[0].file", [&] { require_resumable(fewer, saved); });
 }
 
 TEST(Recipe, ResumeAllowsALongerRunOnly) {
@@ -73,7 +138,7 @@ TEST(Recipe, ShippedRecipesParse) {
     EXPECT_NO_THROW(parse_recipe(text.str(), entry.path().string()));
     ++count;
   }
-  EXPECT_GE(count, 1);
+  EXPECT_GE(count, 7);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "driftless/lab/trainer.h"
 #include "driftless/task/sudoku/generator.h"
+#include "driftless/task/table.h"
 
 namespace driftless::lab::testing {
 
@@ -35,18 +36,21 @@ steps = 200
 file = "boards.csv"
 )";
 
-inline std::vector<task::sudoku::Puzzle> tiny_boards(int64_t count, uint64_t seed) {
+inline const task::Task& sudoku() { return task::find_task("sudoku"); }
+
+inline std::vector<task::Example> tiny_boards(int64_t count, uint64_t seed) {
   Rng rng(seed);
-  task::sudoku::GeneratorOptions options;
-  options.box = 2;
-  std::vector<task::sudoku::Puzzle> boards;
-  for (int64_t i = 0; i < count; ++i) boards.push_back(task::sudoku::generate(options, rng));
+  std::vector<task::Example> boards;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto puzzle = task::sudoku::generate({.box = 2}, rng);
+    boards.push_back({"", to_tokens(puzzle.question), to_tokens(puzzle.answer)});
+  }
   return boards;
 }
 
 inline Recipe tiny_recipe() { return parse_recipe(kTinyRecipe, "tiny"); }
 
-inline BoardPool tiny_pool() { return BoardPool({{tiny_boards(64, 3), 1.0}}); }
+inline BoardPool tiny_pool() { return {sudoku(), {{tiny_boards(64, 3), 1.0}}}; }
 
 inline LoadedRun tiny_start(const Recipe& recipe) {
   Rng rng(static_cast<uint64_t>(recipe.seed));

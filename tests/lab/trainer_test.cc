@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/trainer.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -53,8 +56,8 @@ TEST(Trainer, ResumesBitForBit) {
   run_steps(first, 7);
   save_run(folder.path(), first.state(), first.carry());
   const Recipe recipe = tiny_recipe();
-  Trainer second(recipe, tiny_pool(),
-                 load_run(folder.path(), Layout(recipe.model), at::kFloat, at::kCPU), {});
+  Trainer second(recipe, tiny_pool(), load_run(folder.path(), recipe.model, at::kFloat, at::kCPU),
+                 {});
   EXPECT_EQ(second.state().step, 7);
   run_steps(second, 5);
 
@@ -71,7 +74,7 @@ TEST(Trainer, StateWithoutItsCarryResumesWithFreeSlots) {
   save_run(folder.path(), first.state(), first.carry());
   std::filesystem::remove(folder.path() / "carry-3.safetensors");
   const Recipe recipe = tiny_recipe();
-  const LoadedRun run = load_run(folder.path(), Layout(recipe.model), at::kFloat, at::kCPU);
+  const LoadedRun run = load_run(folder.path(), recipe.model, at::kFloat, at::kCPU);
   EXPECT_FALSE(run.carry.has_value());
   Trainer second(recipe, tiny_pool(), run, {});
   EXPECT_TRUE(second.carry().halted.all().item<bool>());
@@ -79,7 +82,7 @@ TEST(Trainer, StateWithoutItsCarryResumesWithFreeSlots) {
 
 TEST(Trainer, ChunksDoNotChangeTheResult) {
   Trainer whole = tiny_trainer();
-  Trainer parts(tiny_recipe(), tiny_pool(), tiny_start(tiny_recipe()), {at::kCPU, 5});
+  Trainer parts(tiny_recipe(), tiny_pool(), tiny_start(tiny_recipe()), {.chunk = 5});
   run_steps(whole, 1);
   run_steps(parts, 1);
   // The same sums over other block sizes: equal up to float32 rounding of a few hundred terms.
@@ -91,14 +94,15 @@ TEST(Trainer, NonFiniteLossStopsAndKeepsTheWeights) {
   Trainer good = tiny_trainer();
   run_steps(good, 2);
   save_run(folder.path(), good.state(), good.carry());
-  LoadedRun run = load_run(folder.path(), Layout(tiny_recipe().model), at::kFloat, at::kCPU);
+  LoadedRun run = load_run(folder.path(), tiny_recipe().model, at::kFloat, at::kCPU);
   run.carry->states.h.fill_(std::numeric_limits<float>::quiet_NaN());
   run.carry->halted.fill_(false);
   const at::Tensor before = run.state.optimizer.values.clone();
   Trainer bad(tiny_recipe(), tiny_pool(), run, {});
   bad.step();
   EXPECT_TRUE(at::equal(bad.state().optimizer.values, before));
-  expect_error(ErrorCode::Numeric, "steps 3 to 3", [&] { bad.take_tally(); });
+  bad.step();
+  expect_error(ErrorCode::Numeric, "step 3: z_L not finite", [&] { bad.take_tally(); });
 }
 
 TEST(Trainer, RefusesAnotherRecipeByItsKeys) {
@@ -132,7 +136,73 @@ TEST(RunState, RefusesAStateOfAnotherModel) {
   model::ModelConfig wider = tiny_recipe().model;
   wider.hidden_size = 64;
   expect_error(ErrorCode::BadFile, "values",
-               [&] { load_run(folder.path(), Layout(wider), at::kFloat, at::kCPU); });
+               [&] { load_run(folder.path(), wider, at::kFloat, at::kCPU); });
+}
+
+/// Every architecture that a recipe can name, small.
+std::vector<Recipe> small_recipes() {
+  std::vector<Recipe> recipes(4, tiny_recipe());
+  recipes[0].model.puzzle_emb_len = 2;
+  recipes[0].model.puzzle_emb_ndim = 32;
+  recipes[1].model.arch = model::Arch::Hrm;
+  recipes[1].model.h_layers = 1;
+  recipes[2].model.arch = model::Arch::Eqr;
+  recipes[3].model.arch = model::Arch::TrmUntied;
+  for (size_t i : {0u, 1u}) {
+    recipes[i].model.mixer = model::Mixer::Attention;
+    recipes[i].model.positions = model::Positions::Rope;
+    recipes[i].model.num_heads = 2;
+  }
+  return recipes;
+}
+
+TEST(Trainer, EveryArchitectureTrainsAndResumesBitForBit) {
+  for (const Recipe& recipe : small_recipes()) {
+    SCOPED_TRACE(model::to_string(recipe.model.arch));
+    const TempDir folder;
+    Trainer straight(recipe, tiny_pool(), tiny_start(recipe), {});
+    run_steps(straight, 2);
+    straight.save(folder.path());
+    run_steps(straight, 3);
+    Trainer resumed(recipe, tiny_pool(),
+                    load_run(folder.path(), recipe.model, at::kFloat, at::kCPU), {});
+    run_steps(resumed, 3);
+    EXPECT_TRUE(at::equal(straight.state().optimizer.values, resumed.state().optimizer.values));
+    EXPECT_TRUE(at::equal(straight.carry().states.h, resumed.carry().states.h));
+    EXPECT_EQ(straight.state().puzzle_table.defined(), recipe.model.puzzle_emb_len > 0);
+    if (straight.state().puzzle_table.defined()) {
+      EXPECT_TRUE(at::equal(straight.state().puzzle_table, resumed.state().puzzle_table));
+      EXPECT_GT(straight.state().puzzle_table.abs().max().item<double>(), 0);
+    }
+    EXPECT_TRUE(std::isfinite(straight.take_tally().halting_loss));
+    EXPECT_EQ(straight.evaluate(testing::tiny_boards(5, 9)).exact.n, 5);
+  }
+}
+
+TEST(Trainer, StagesChangeTheDepth) {
+  Recipe staged = tiny_recipe();
+  staged.stages = {{0, 1, 1}, {2, 2, 2}};
+  Recipe shallow = tiny_recipe();
+  shallow.model.h_cycles = 1;
+  shallow.model.l_cycles = 1;
+  Trainer a(staged, tiny_pool(), tiny_start(staged), {});
+  Trainer b(shallow, tiny_pool(), tiny_start(shallow), {});
+  run_steps(a, 2);
+  run_steps(b, 2);
+  EXPECT_TRUE(at::equal(a.state().optimizer.values, b.state().optimizer.values));
+  run_steps(a, 1);
+  run_steps(b, 1);
+  EXPECT_FALSE(at::equal(a.carry().states.h, b.carry().states.h));
+}
+
+TEST(Trainer, RefusesABatchThatTheRanksDoNotDivide) {
+  struct Three : Ranks {
+    [[nodiscard]] int64_t size() const override { return 3; }
+  };
+  expect_error(ErrorCode::BadConfig, "got 16, expected a multiple of the 3 ranks", [] {
+    Trainer trainer(tiny_recipe(), tiny_pool(), tiny_start(tiny_recipe()),
+                    {.ranks = std::make_shared<Three>()});
+  });
 }
 
 TEST(TrainLoop, WritesMetricsStateAndWeights) {
@@ -144,9 +214,16 @@ TEST(TrainLoop, WritesMetricsStateAndWeights) {
   Trainer trainer(recipe, tiny_pool(), tiny_start(recipe), {});
   const auto boards = testing::tiny_boards(10, 8);
   int64_t lines = 0;
-  train(trainer, {folder.path(), 1e9, boards}, [&](std::string_view) { ++lines; });
-  // Three training lines; evaluations before the start, at 3, at 6 and at the end.
-  EXPECT_EQ(lines, 7);
+  LoopOptions options;
+  options.folder = folder.path();
+  options.eval_boards = boards;
+  options.report = [&](const Progress&) { ++lines; };
+  const EndOfRun end = train(trainer, options);
+  EXPECT_EQ(end.reason, Reason::LastStep);
+  EXPECT_EQ(end.step, 6);
+  EXPECT_EQ(end.evaluated->exact.n, 10);
+  // Three training lines; evaluations before the start, at 3 and at the end.
+  EXPECT_EQ(lines, 6);
   std::ifstream metrics(folder.path() / "metrics.jsonl");
   std::string line;
   std::getline(metrics, line);
@@ -160,9 +237,52 @@ TEST(TrainLoop, WritesMetricsStateAndWeights) {
 TEST(TrainLoop, StopsAtItsTimeLimit) {
   const TempDir folder;
   Trainer trainer = tiny_trainer();
-  train(trainer, {folder.path(), 0.0, {}}, [](std::string_view) {});
+  LoopOptions options;
+  options.folder = folder.path();
+  options.max_seconds = 0;
+  EXPECT_EQ(train(trainer, options).reason, Reason::TimeLimit);
   EXPECT_EQ(trainer.state().step, 0);
-  EXPECT_TRUE(std::filesystem::exists(folder.path() / "state.safetensors"));
+  EXPECT_TRUE(has_run(folder.path()));
+}
+
+TEST(TrainLoop, StopsWhenAskedAndSaves) {
+  const TempDir folder;
+  Trainer trainer = tiny_trainer();
+  LoopOptions options;
+  options.folder = folder.path();
+  options.should_stop = [&] { return trainer.state().step == 3; };
+  const EndOfRun end = train(trainer, options);
+  EXPECT_EQ(end.reason, Reason::Stopped);
+  EXPECT_EQ(load_run(folder.path(), tiny_recipe().model, at::kFloat, at::kCPU).state.step, 3);
+}
+
+TEST(TrainLoop, ContinuesTheMetricsOfItsCheckpoint) {
+  const TempDir folder;
+  const auto path = folder.path() / "metrics.jsonl";
+  write_file_atomic(path, "{\"step\":1}\n{\"step\":9}\n{\"st");
+  write_file_atomic(folder.path() / "state.safetensors.tmp.abc", "half");
+  LoadedRun run = tiny_start(tiny_recipe());
+  run.state.step = 1;
+  Trainer trainer(tiny_recipe(), tiny_pool(), run, {});
+  LoopOptions options;
+  options.folder = folder.path();
+  options.max_seconds = 0;
+  train(trainer, options);
+  const std::vector<std::byte> bytes = read_file(path);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+            "{\"step\":1}\n");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "state.safetensors.tmp.abc"));
+}
+
+TEST(TrainLoop, SaysWhenTheMetricsCannotBeWritten) {
+  const TempDir folder;
+  std::filesystem::create_symlink("/dev/full", folder.path() / "metrics.jsonl");
+  Recipe recipe = tiny_recipe();
+  recipe.log_every = 1;
+  Trainer trainer(recipe, tiny_pool(), tiny_start(recipe), {});
+  LoopOptions options;
+  options.folder = folder.path();
+  expect_error(ErrorCode::Io, "disk full", [&] { train(trainer, options); });
 }
 
 }  // namespace
