@@ -35,15 +35,11 @@ class SlotStates {
   void put(int64_t slot, const reason::Board& board);
 
   /// Slots for a step, in order; the tensors themselves where these are all slots.
-  class Selection {
-   public:
+  struct Selection {
     States states;
     Inputs inputs;
     at::Tensor host_index;  ///< [boards] int64 on the CPU
-
-   private:
-    friend class SlotStates;
-    at::Tensor index;  // on the device; undefined where these are all slots
+    at::Tensor index;       ///< the same on the device; undefined where these are all slots
   };
   Selection select(std::span<const int64_t> slots);
   void store(const Selection& selection, const States& states);

@@ -22,18 +22,13 @@ class StepTap {
   /// channels in a token mixer), and returns what is multiplied in its place. `layer` is the
   /// weight's name in the checkpoint, `call` an index into model::schedule; heads come after the
   /// last call and have its index.
-  virtual at::Tensor linear_input(std::string_view layer, int64_t call, const at::Tensor& input) {
-    static_cast<void>(layer);
-    static_cast<void>(call);
+  virtual at::Tensor linear_input(std::string_view /*layer*/, int64_t /*call*/,
+                                  const at::Tensor& input) {
     return input;
   }
 
   /// Sees a state [boards, T, D] after the network call that updated it.
-  virtual void state(model::State which, int64_t call, const at::Tensor& values) {
-    static_cast<void>(which);
-    static_cast<void>(call);
-    static_cast<void>(values);
-  }
+  virtual void state(model::State /*which*/, int64_t /*call*/, const at::Tensor& /*values*/) {}
 };
 
 /// Where in a step a layer works.

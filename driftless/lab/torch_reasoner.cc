@@ -26,6 +26,7 @@ using reason::Point;
 using reason::StepObserver;
 
 constexpr int64_t kMaxSlots = 65536;
+constexpr int64_t kMaxThreads = 1024;
 // Rows of a state that run together: enough to fill the device, few enough for the inner
 // activations to stay in a CPU's cache.
 constexpr int64_t kChunkRowsCuda = int64_t{1} << 16;
@@ -200,11 +201,14 @@ std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& c
                                                       const TorchOptions& options) {
   DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
                     "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
+  DRIFTLESS_REQUIRE(options.threads >= 1 && options.threads <= kMaxThreads,
+                    ErrorCode::InvalidArgument, "threads; got ", options.threads,
+                    ", expected 1 to ", kMaxThreads);
   const at::Device device = find_device(options.device);
   DRIFTLESS_REQUIRE(device.is_cuda() || options.type == TorchType::F32, ErrorCode::Unsupported,
                     "dtype; got bf16 on a CPU, expected f32 there");
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
-  at::set_num_threads(static_cast<int>(std::clamp<int64_t>(options.threads, 1, 1024)));
+  at::set_num_threads(static_cast<int>(options.threads));
   return translated([&] {
     return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint), device,
                                            options);

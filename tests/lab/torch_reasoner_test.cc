@@ -60,6 +60,8 @@ TEST(TorchReasoner, RejectsBadInput) {
 TEST(TorchReasoner, RejectsBadOptions) {
   store::Checkpoint checkpoint = models::random_checkpoint(config_named("TrmTokens"), 3);
   EXPECT_ERROR(make_torch_reasoner(checkpoint, {.slots = 0}), ErrorCode::InvalidArgument, "slots");
+  EXPECT_ERROR(make_torch_reasoner(checkpoint, {.threads = 0}), ErrorCode::InvalidArgument,
+               "threads; got 0");
   EXPECT_ERROR(make_torch_reasoner(checkpoint, {.device = "gpu"}), ErrorCode::InvalidArgument,
                "expected cpu or cuda");
   EXPECT_ERROR(make_torch_reasoner(checkpoint, {.type = TorchType::BF16}), ErrorCode::Unsupported,
