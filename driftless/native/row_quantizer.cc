@@ -103,6 +103,20 @@ void RowQuantizer::quantize_blocks(std::span<const float> values, RowMatrix& out
   DRIFTLESS_REQUIRE(stopped == quant::kAllFinite, ErrorCode::Numeric,
                     "native product: activations of row ", row, ", block ", stopped,
                     "; got a NaN or an infinity, expected finite numbers");
+  finish_row(out, row);
+}
+
+bool RowQuantizer::encode_block(const float* values, RowMatrix& out, int64_t row,
+                                int64_t block) const noexcept {
+  uint8_t* const codes = out.bytes.data() + row * out.stride + block * kBlock;
+  uint8_t* const scale = out.shifts.data() + row * out.blocks + block;
+  return quant::kernels().encode_blocks(block_scaling_, values, {kBlock, kBlock}, codes, scale) ==
+         quant::kAllFinite;
+}
+
+void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
+  uint8_t* const bytes = out.bytes.data() + row * out.stride;
+  uint8_t* const shifts = out.shifts.data() + row * out.blocks;
   const int top = *std::max_element(shifts, shifts + out.blocks);
   const int base = top - static_cast<int>(form_.window);
   for (int64_t block = 0; block < out.blocks; ++block) {

@@ -24,6 +24,13 @@ class RowQuantizer {
   /// NaN or infinite.
   void quantize(std::span<const float> values, RowMatrix& out, int64_t row) const;
 
+  /// The same in pieces, for mx formats: encode_block for each block of 32 values of a row, in any
+  /// order, and then finish_row, which applies the window. Values that pad the last block must be
+  /// zero. Returns false, with the block left as it was, when a value is not finite.
+  [[nodiscard]] bool encode_block(const float* values, RowMatrix& out, int64_t row,
+                                  int64_t block) const noexcept;
+  void finish_row(RowMatrix& out, int64_t row) const noexcept;
+
  private:
   void quantize_blocks(std::span<const float> values, RowMatrix& out, int64_t row) const;
   void quantize_scaled(std::span<const float> values, RowMatrix& out, int64_t row) const;
