@@ -60,15 +60,16 @@ void Swiglu::run_hidden(Scratch& scratch, int64_t block) const {
   const RowTiles row_tiles(scratch.input.rows, tiles_for(scratch.input, gate_up_).max_rows);
   alignas(kCacheLine) float gate[kTileSize];
   alignas(kCacheLine) float up[kTileSize];
+  alignas(kCacheLine) float product[kTileSize];
   for (int64_t i = 0; i < row_tiles.count; ++i) {
     const int64_t row = row_tiles.first(i);
     const int64_t rows = row_tiles.first(i + 1) - row;
     block_tile(scratch.input, gate_up_, row_tiles, i, block * kBlock, gate);
     block_tile(scratch.input, gate_up_, row_tiles, i, inner_ + block * kBlock, up);
-    silu_mul_(gate, up, gate, rows * kBlock);
+    silu_mul_(gate, up, product, rows * kBlock);
     for (int64_t r = 0; r < rows; ++r) {
       const bool is_finite =
-          hidden_.encode_block(gate + r * kBlock, scratch.hidden, row + r, block);
+          hidden_.encode_block(product + r * kBlock, scratch.hidden, row + r, block);
       DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "native swiglu: hidden activations of row ",
                         row + r, ", block ", block,
                         "; got a NaN or an infinity, expected finite numbers");
