@@ -21,6 +21,8 @@ class FloatProduct {
   FloatProduct(const FloatProduct&) = delete;
   FloatProduct& operator=(const FloatProduct&) = delete;
   void run();
+  [[nodiscard]] float* in();
+  [[nodiscard]] const float* out() const;
 
  private:
   struct Operands;

@@ -31,5 +31,7 @@ FloatProduct::~FloatProduct() = default;
 void FloatProduct::run() {
   operands_->matmul.run(0, operands_->a.data(), nullptr, operands_->c.data());
 }
+float* FloatProduct::in() { return operands_->a.data(); }
+const float* FloatProduct::out() const { return operands_->c.data(); }
 
 }  // namespace driftless::native

@@ -40,20 +40,6 @@ struct Integers {
 int64_t blocks_of(int64_t k) { return (k + kBlock - 1) / kBlock; }
 int64_t steps_of(int64_t k) { return (k + kStep - 1) / kStep; }
 
-void require_supported(const quant::QuantSpec& spec) {
-  const bool is_integer = !spec.is_none() && spec.format->element.bits <= 8 &&
-                          spec.format->element.code_sign == formats::CodeSign::TwosComplement;
-  const bool is_block =
-      is_integer && spec.format->scaling == formats::Scaling::PowerOfTwo && spec.group == kBlock;
-  const bool is_scaled = is_integer && (spec.granularity == Granularity::Channel ||
-                                        spec.granularity == Granularity::Token ||
-                                        spec.granularity == Granularity::Tensor);
-  DRIFTLESS_REQUIRE(is_block || is_scaled, ErrorCode::Unsupported, "native product: format '",
-                    to_string(spec), "'; expected mxint blocks of ", kBlock,
-                    " or signed integers with a scale per tensor, channel or token; ",
-                    "simulate this one");
-}
-
 void require_consistent(const QuantizedMatrix& matrix) {
   const bool is_block = matrix.spec.granularity == Granularity::Block;
   const size_t scales = is_block ? matrix.scales.codes.size() : matrix.scales.floats.size();
@@ -239,6 +225,20 @@ class PanelWriter {
 };
 
 }  // namespace
+
+void require_supported(const quant::QuantSpec& spec) {
+  const bool is_integer = !spec.is_none() && spec.format->element.bits <= 8 &&
+                          spec.format->element.code_sign == formats::CodeSign::TwosComplement;
+  const bool is_block =
+      is_integer && spec.format->scaling == formats::Scaling::PowerOfTwo && spec.group == kBlock;
+  const bool is_scaled = is_integer && (spec.granularity == Granularity::Channel ||
+                                        spec.granularity == Granularity::Token ||
+                                        spec.granularity == Granularity::Tensor);
+  DRIFTLESS_REQUIRE(is_block || is_scaled, ErrorCode::Unsupported, "native product: format '",
+                    to_string(spec), "'; expected mxint blocks of ", kBlock,
+                    " or signed integers with a scale per tensor, channel or token; ",
+                    "simulate this one");
+}
 
 RowMatrix make_rows(const QuantizedMatrix& matrix, const KernelSet& set) {
   const Integers integers = integers_of(matrix);

@@ -63,8 +63,11 @@ struct PanelMatrix {
   AlignedVector<float> scales{};          ///< [panel][column]
 };
 
-/// Throw Unsupported for formats that are not integers with one scale a row or mx blocks of 32, and
-/// BadFile for codes or scales that do not suit the shape or the quantizer's window.
+/// Throws Unsupported for formats that are not integers with one scale a row or mx blocks of 32.
+void require_supported(const quant::QuantSpec& spec);
+
+/// Throw as require_supported, and BadFile for codes or scales that do not suit the shape or the
+/// quantizer's window.
 RowMatrix make_rows(const quant::QuantizedMatrix& matrix, const KernelSet& set);
 PanelMatrix make_panels(const quant::QuantizedMatrix& matrix, const KernelSet& set);
 

@@ -126,6 +126,15 @@ void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out, T
   multiply_into(left, right, &Tiles::products, out, pool);
 }
 
+void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out) {
+  require_suited(left, right, out);
+  const Tiles& tiles = tiles_for(left, right);
+  const int64_t count = RowTiles(left.rows, tiles.max_rows).count;
+  for (int64_t panel = 0; panel < right.panels; ++panel) {
+    run_panel(left, right, tiles, tiles.products, panel, {0, count}, out);
+  }
+}
+
 void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out,
                     ThreadPool& pool) {
   multiply_into(left, right, &Tiles::sums, out, pool);

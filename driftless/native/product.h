@@ -18,6 +18,8 @@ int64_t largest_k(const IntegerForm& left, const IntegerForm& right) noexcept;
 /// Throw InvalidArgument when the factors are of different lengths or kernel sets or `out` has
 /// another shape, and Unsupported when k exceeds largest_k.
 void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out, ThreadPool& pool);
+/// On the calling thread.
+void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out);
 void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out,
                     ThreadPool& pool);
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/native/row_quantizer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "driftless/base/error.h"
+#include "driftless/formats/e8m0fnu.h"
+#include "driftless/formats/float_bits.h"
+
+namespace driftless::native {
+namespace {
+
+using quant::Granularity;
+
+/// The same byte eight times.
+constexpr uint64_t eightfold(unsigned byte) { return uint64_t{0x0101010101010101} * (byte & 0xff); }
+
+int mantissa_of(uint8_t code, int64_t bits) {
+  const int whole = code & ((1 << bits) - 1);
+  return whole < 1 << (bits - 1) ? whole : whole - (1 << bits);
+}
+
+/// m / 2^shift, to nearest, ties to even.
+int shifted_right(int m, int shift) {
+  const auto magnitude = static_cast<uint32_t>(m < 0 ? -m : m);
+  const auto rounded = static_cast<int>(formats::shift_right_to_even(magnitude, shift));
+  return m < 0 ? -rounded : rounded;
+}
+
+/// Turns the codes of a block into its bytes: mantissas, flipped, and shifted left by `shift` where
+/// that fits bytes. With c' = c XOR 2^(bits-1), mantissa + 2^(bits-1) of a code, the byte is
+/// c' * 2^shift + 128 - 2^(bits-1+shift): never below 0 nor above 255, so that eight bytes of a
+/// word do not disturb each other.
+void shift_codes(uint8_t* codes, int64_t bits, int shift, uint8_t flip) {
+  const auto sign = 1u << (bits - 1);
+  const uint64_t offset = eightfold(128u - (sign << shift));
+  const uint64_t flips = eightfold(0x80u ^ flip);
+  for (int64_t i = 0; i < kBlock; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, codes + i, sizeof(word));
+    word = (((word ^ eightfold(sign)) << shift) + offset) ^ flips;
+    std::memcpy(codes + i, &word, sizeof(word));
+  }
+}
+
+/// The bytes of a block that lies `below` the window: mantissas rounded to the window's exponent.
+void round_codes(uint8_t* codes, int64_t bits, int below, uint8_t flip) {
+  for (int64_t i = 0; i < kBlock; ++i) {
+    const int mantissa = shifted_right(mantissa_of(codes[i], bits), below);
+    codes[i] = static_cast<uint8_t>(static_cast<uint8_t>(mantissa) ^ flip);
+  }
+}
+
+}  // namespace
+
+RowQuantizer::RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
+    : spec_(spec), set_(&set), block_scaling_() {
+  require_supported(spec);
+  const bool is_block = spec.granularity == Granularity::Block;
+  DRIFTLESS_REQUIRE(!is_block || (spec.window >= 0 && spec.window <= kMaxWindow),
+                    ErrorCode::Unsupported, "native product: activations as '", to_string(spec),
+                    "'; expected a window of 0 to ", kMaxWindow, ", such as window=4");
+  const bool is_plain_token =
+      spec.granularity == Granularity::Token && spec.calibration == quant::Calibration{};
+  DRIFTLESS_REQUIRE(is_block || is_plain_token, ErrorCode::Unsupported,
+                    "native product: activations as '", to_string(spec),
+                    "'; expected mx blocks or a dynamic scale per token");
+  form_ = {spec.format->element.bits, is_block ? spec.window : 0};
+  block_scaling_ = formats::block_scaling(spec.format->element, spec.rule);
+}
+
+RowMatrix RowQuantizer::make(int64_t rows, int64_t k) const {
+  DRIFTLESS_REQUIRE(rows > 0 && k > 0, ErrorCode::InvalidArgument,
+                    "native product: shape of activations; got ", rows, " x ", k,
+                    ", expected at least 1 x 1");
+  const int64_t blocks = (k + kBlock - 1) / kBlock;
+  RowMatrix out{set_, form_, rows, k, blocks * kBlock, blocks};
+  out.bytes.assign(static_cast<size_t>(rows * out.stride), set_->row_flip);
+  out.shifts.assign(static_cast<size_t>(rows * blocks), 0);
+  out.scales.assign(static_cast<size_t>(rows), 0.0f);
+  return out;
+}
+
+void RowQuantizer::quantize(std::span<const float> values, RowMatrix& out, int64_t row) const {
+  DRIFTLESS_REQUIRE(std::ssize(values) == out.k && row >= 0 && row < out.rows,
+                    ErrorCode::InvalidArgument, "native product: ", values.size(),
+                    " activations for row ", row, ", expected ", out.k, " for one of ", out.rows);
+  if (spec_.granularity == Granularity::Block) return quantize_blocks(values, out, row);
+  quantize_scaled(values, out, row);
+}
+
+void RowQuantizer::quantize_blocks(std::span<const float> values, RowMatrix& out,
+                                   int64_t row) const {
+  uint8_t* const bytes = out.bytes.data() + row * out.stride;
+  uint8_t* const shifts = out.shifts.data() + row * out.blocks;
+  // Codes and scale codes first stand where bytes and shifts will. Codes of zero pad the last
+  // block.
+  std::fill(bytes + out.k, bytes + out.stride, uint8_t{0});
+  const int64_t stopped =
+      quant::kernels().encode_blocks(block_scaling_, values.data(), {out.k, kBlock}, bytes, shifts);
+  DRIFTLESS_REQUIRE(stopped == quant::kAllFinite, ErrorCode::Numeric,
+                    "native product: activations of row ", row, ", block ", stopped,
+                    "; got a NaN or an infinity, expected finite numbers");
+  finish_row(out, row);
+}
+
+bool RowQuantizer::encode_block(const float* values, RowMatrix& out, int64_t row,
+                                int64_t block) const noexcept {
+  uint8_t* const codes = out.bytes.data() + row * out.stride + block * kBlock;
+  uint8_t* const scale = out.shifts.data() + row * out.blocks + block;
+  return quant::kernels().encode_blocks(block_scaling_, values, {kBlock, kBlock}, codes, scale) ==
+         quant::kAllFinite;
+}
+
+void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
+  uint8_t* const bytes = out.bytes.data() + row * out.stride;
+  uint8_t* const shifts = out.shifts.data() + row * out.blocks;
+  const int top = *std::max_element(shifts, shifts + out.blocks);
+  const int base = top - static_cast<int>(form_.window);
+  for (int64_t block = 0; block < out.blocks; ++block) {
+    uint8_t* const codes = bytes + block * kBlock;
+    const int shift = shifts[block] - base;
+    const bool is_shifted = form_.fits_bytes();
+    if (shift < 0) {
+      round_codes(codes, form_.bits, -shift, set_->row_flip);
+    } else {
+      shift_codes(codes, form_.bits, is_shifted ? shift : 0, set_->row_flip);
+    }
+    shifts[block] = static_cast<uint8_t>(is_shifted || shift < 0 ? 0 : shift);
+  }
+  const int fraction_bits = -formats::octave_of(spec_.format->element.smallest).exponent;
+  out.scales[static_cast<size_t>(row)] =
+      formats::power_of_two(base - formats::E8m0fnu::kBias - fraction_bits);
+}
+
+void RowQuantizer::quantize_scaled(std::span<const float> values, RowMatrix& out,
+                                   int64_t row) const {
+  const formats::Element& element = spec_.format->element;
+  const uint32_t largest = quant::kernels().absmax_bits(values.data(), out.k);
+  DRIFTLESS_REQUIRE(largest < formats::kFloatInfinityBits, ErrorCode::Numeric,
+                    "native product: activations of row ", row,
+                    "; got a NaN or an infinity, expected finite numbers");
+  const float scale = quant::symmetric_scale(element, std::bit_cast<float>(largest)).scale;
+  // The sum with 1.5 * 2^23 is rounded to an integer, to nearest even, which its low bits count.
+  constexpr float kRounder = 0x1.8p23f;
+  uint8_t* const bytes = out.bytes.data() + row * out.stride;
+  for (int64_t i = 0; i < out.k; ++i) {
+    const float limited =
+        std::min(std::max(values[static_cast<size_t>(i)] / scale, element.min), element.max);
+    const auto code = static_cast<uint8_t>(std::bit_cast<uint32_t>(limited + kRounder));
+    bytes[i] = static_cast<uint8_t>(code ^ set_->row_flip);
+  }
+  out.scales[static_cast<size_t>(row)] = scale;
+}
+
+}  // namespace driftless::native

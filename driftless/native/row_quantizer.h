@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantizes activations into the left factor of a product, in place of what quant::Quantizer and
+// make_rows give in two passes and with memory of their own: the same bytes, shifts and scales.
+// Rows are written one by one, wherever a fused loop has them complete.
+#pragma once
+
+#include <span>
+
+#include "driftless/native/operand.h"
+#include "driftless/quant/spec.h"
+
+namespace driftless::native {
+
+class RowQuantizer {
+ public:
+  /// Throws Unsupported for what make_rows refuses, for mx formats without a window, and for other
+  /// integers than dynamic ones per token.
+  RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set);
+
+  /// A factor of that shape for quantize() to fill.
+  [[nodiscard]] RowMatrix make(int64_t rows, int64_t k) const;
+
+  /// Fills row `row` of a factor made by make(). Allocates nothing. Throws Numeric when a value is
+  /// NaN or infinite.
+  void quantize(std::span<const float> values, RowMatrix& out, int64_t row) const;
+
+  /// The same in pieces, for mx formats: encode_block for each block of 32 values of a row, in any
+  /// order, and then finish_row, which applies the window. Values that pad the last block must be
+  /// zero. Returns false, with the block left as it was, when a value is not finite.
+  [[nodiscard]] bool encode_block(const float* values, RowMatrix& out, int64_t row,
+                                  int64_t block) const noexcept;
+  void finish_row(RowMatrix& out, int64_t row) const noexcept;
+
+ private:
+  void quantize_blocks(std::span<const float> values, RowMatrix& out, int64_t row) const;
+  void quantize_scaled(std::span<const float> values, RowMatrix& out, int64_t row) const;
+
+  quant::QuantSpec spec_;
+  IntegerForm form_;
+  const KernelSet* set_;
+  formats::BlockScaling block_scaling_;
+};
+
+}  // namespace driftless::native

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/native/swiglu.h"
+
+#include "driftless/base/error.h"
+
+namespace driftless::native {
+namespace {
+
+constexpr int64_t kTileSize = kMostTileRows * kBlock;
+
+/// Tile `index` of the rows of `left` times columns [column, column + 32) of `right`, dense.
+void block_tile(const RowMatrix& left, const PanelMatrix& right, const RowTiles& row_tiles,
+                int64_t index, int64_t column, float* out) noexcept {
+  const Tile products = tiles_for(left, right).products;
+  const int64_t width = right.set->columns;
+  const int64_t row = row_tiles.first(index);
+  const int64_t rows = row_tiles.first(index + 1) - row;
+  for (int64_t at = 0; at < kBlock; at += width) {
+    TileArgs args = tile_args(left, right, row, (column + at) / width);
+    args.out = out + at;
+    args.out_stride = kBlock;
+    products(args, rows);
+  }
+}
+
+void require_length(int64_t k, const IntegerForm& left, const IntegerForm& right) {
+  const int64_t most = largest_k(left, right);
+  DRIFTLESS_REQUIRE(k <= most, ErrorCode::Unsupported, "native swiglu: reduction length; got ", k,
+                    ", expected at most ", most, "; quantize with a smaller window");
+}
+
+}  // namespace
+
+Swiglu::Swiglu(const SwigluWeights& weights, const SwigluActs& acts, const KernelSet& set,
+               SiluMul silu_mul)
+    : input_(acts.input, set),
+      hidden_(acts.hidden, set),
+      gate_up_(make_panels(weights.gate_up, set)),
+      down_(make_panels(weights.down, set)),
+      inner_(weights.down.cols),
+      silu_mul_(silu_mul) {
+  DRIFTLESS_REQUIRE(
+      gate_up_.columns == 2 * inner_ && down_.columns == gate_up_.k && inner_ % kBlock == 0,
+      ErrorCode::InvalidArgument, "native swiglu: weights; got ", gate_up_.columns, " x ",
+      gate_up_.k, " and ", down_.columns, " x ", down_.k,
+      ", expected 2 inner x D and D x inner with inner a multiple of ", kBlock);
+  DRIFTLESS_REQUIRE(acts.hidden.granularity == quant::Granularity::Block, ErrorCode::Unsupported,
+                    "native swiglu: hidden activations as '", to_string(acts.hidden),
+                    "'; expected mx blocks");
+  const Scratch scratch = make_scratch(1);
+  require_length(gate_up_.k, scratch.input.form, gate_up_.form);
+  require_length(down_.k, scratch.hidden.form, down_.form);
+}
+
+Swiglu::Scratch Swiglu::make_scratch(int64_t rows) const {
+  return {input_.make(rows, gate_up_.k), hidden_.make(rows, inner_)};
+}
+
+void Swiglu::run_hidden(Scratch& scratch, int64_t block) const {
+  const RowTiles row_tiles(scratch.input.rows, tiles_for(scratch.input, gate_up_).max_rows);
+  alignas(kCacheLine) float gate[kTileSize];
+  alignas(kCacheLine) float up[kTileSize];
+  alignas(kCacheLine) float product[kTileSize];
+  for (int64_t i = 0; i < row_tiles.count; ++i) {
+    const int64_t row = row_tiles.first(i);
+    const int64_t rows = row_tiles.first(i + 1) - row;
+    block_tile(scratch.input, gate_up_, row_tiles, i, block * kBlock, gate);
+    block_tile(scratch.input, gate_up_, row_tiles, i, inner_ + block * kBlock, up);
+    silu_mul_(gate, up, product, rows * kBlock);
+    for (int64_t r = 0; r < rows; ++r) {
+      const bool is_finite =
+          hidden_.encode_block(product + r * kBlock, scratch.hidden, row + r, block);
+      DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "native swiglu: hidden activations of row ",
+                        row + r, ", block ", block,
+                        "; got a NaN or an infinity, expected finite numbers");
+    }
+  }
+}
+
+void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out) const {
+  const bool suits = h.rows == scratch.input.rows && h.cols == gate_up_.k && out.rows == h.rows &&
+                     out.cols == down_.columns;
+  DRIFTLESS_REQUIRE(suits, ErrorCode::InvalidArgument, "native swiglu: shapes; got ", h.rows, " x ",
+                    h.cols, " and ", out.rows, " x ", out.cols, ", expected ", scratch.input.rows,
+                    " x ", gate_up_.k, " and as many rows of ", down_.columns);
+  for (int64_t row = 0; row < h.rows; ++row) input_.quantize(h.row(row), scratch.input, row);
+  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_hidden(scratch, block);
+  for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
+  multiply(scratch.hidden, down_, out);
+}
+
+}  // namespace driftless::native

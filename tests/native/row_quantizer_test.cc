@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the row quantizer writes is what quant::Quantizer and make_rows give.
+#include "driftless/native/row_quantizer.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/testing/expect_error.h"
+#include "tests/testing/sample_values.h"
+
+namespace driftless::native {
+namespace {
+
+constexpr const char* kSpecs[] = {"mxint4,window=4", "mxint4,rule=mse,window=4",
+                                  "mxint4,window=0", "mxint4,rule=round,window=7",
+                                  "mxint8,window=3", "mxint8,window=0",
+                                  "mxint3,window=5", "mxint2,window=6",
+                                  "mxint6,window=1", "int8/token",
+                                  "int4/token",      "int8_full/token"};
+
+/// Rows with blocks up to 12 octaves apart, a zero row, and rows at the ends of the float range.
+std::vector<float> rows_of(int64_t rows, int64_t k, uint64_t seed) {
+  auto values = testing::gaussian_values(rows * k, seed);
+  Rng rng(seed);
+  for (int64_t row = 0; row < rows; ++row) {
+    const int top = row % 5 == 1 ? 100 : row % 5 == 2 ? -128 : 0;
+    int octave = 0;
+    for (int64_t i = 0; i < k; ++i) {
+      if (i % 32 == 0) octave = static_cast<int>(rng.below(13));
+      float& value = values[static_cast<size_t>(row * k + i)];
+      value = row % 5 == 3 ? 0.0f : std::ldexp(value, top - octave);
+    }
+  }
+  return values;
+}
+
+TEST(RowQuantizer, EqualsTheQuantizerBitForBit) {
+  for (const char* text : kSpecs) {
+    const quant::QuantSpec spec = quant::parse_quant_spec(text);
+    for (const int64_t k : {1, 31, 32, 33, 81, 97, 256}) {
+      SCOPED_TRACE(std::string(text) + ", k " + std::to_string(k));
+      const int64_t rows = 10;
+      const auto values = rows_of(rows, k, static_cast<uint64_t>(k));
+      const auto quantized = quant::Quantizer(spec).quantize({values.data(), rows, k});
+      for (const KernelSet* set : available_kernels()) {
+        const RowMatrix expected = make_rows(quantized, *set);
+        const RowQuantizer quantizer(spec, *set);
+        RowMatrix got = quantizer.make(rows, k);
+        for (int pass = 0; pass < 2; ++pass) {  // The second one overwrites the first.
+          for (int64_t row = 0; row < rows; ++row) {
+            quantizer.quantize({values.data() + row * k, static_cast<size_t>(k)}, got, row);
+          }
+        }
+        EXPECT_EQ(got.bytes, expected.bytes) << set->name;
+        EXPECT_EQ(got.shifts, expected.shifts) << set->name;
+        EXPECT_EQ(got.scales, expected.scales) << set->name;
+        EXPECT_EQ(got.form.window, expected.form.window);
+      }
+    }
+  }
+}
+
+TEST(RowQuantizer, RefusesWhatItCannotDo) {
+  const auto make = [](const char* text) {
+    return RowQuantizer(quant::parse_quant_spec(text), kScalarKernels);
+  };
+  EXPECT_ERROR(make("mxint4"), ErrorCode::Unsupported, "window=4");
+  EXPECT_ERROR(make("mxint4,window=11"), ErrorCode::Unsupported, "window of 0 to 10");
+  EXPECT_ERROR(make("mxfp4,window=4"), ErrorCode::Unsupported, "simulate");
+  EXPECT_ERROR(make("int8/tensor"), ErrorCode::Unsupported, "per token");
+  EXPECT_ERROR((void)make("int8/token").make(0, 4), ErrorCode::InvalidArgument, "0 x 4");
+  const RowQuantizer quantizer = make("mxint4,window=4");
+  RowMatrix out = quantizer.make(2, 40);
+  std::vector<float> values(40, 1.0f);
+  EXPECT_ERROR(quantizer.quantize(values, out, 2), ErrorCode::InvalidArgument, "row 2");
+  values[39] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_ERROR(quantizer.quantize(values, out, 1), ErrorCode::Numeric, "block 1");
+  EXPECT_ERROR(make("int8/token").quantize(values, out, 1), ErrorCode::Numeric, "row 1");
+}
+
+}  // namespace
+}  // namespace driftless::native

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused chain equals its parts one after another: quantize, multiply, activate, quantize,
+// multiply.
+#include "driftless/native/swiglu.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/testing/expect_error.h"
+#include "tests/testing/sample_values.h"
+
+namespace driftless::native {
+namespace {
+
+void silu_mul(const float* gate, const float* up, float* out, int64_t count) noexcept {
+  for (int64_t i = 0; i < count; ++i) out[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
+}
+
+quant::QuantizedMatrix quantized(const std::string& spec, const std::vector<float>& values,
+                                 int64_t rows) {
+  const int64_t cols = std::ssize(values) / rows;
+  return quant::Quantizer(quant::parse_quant_spec(spec)).quantize({values.data(), rows, cols});
+}
+
+std::vector<float> product(const quant::QuantizedMatrix& left,
+                           const quant::QuantizedMatrix& right) {
+  std::vector<float> out(static_cast<size_t>(left.rows * right.rows));
+  multiply(make_rows(left, kScalarKernels), make_panels(right, kScalarKernels),
+           {out.data(), left.rows, right.rows});
+  return out;
+}
+
+struct Case {
+  std::string weights, input, hidden;
+  int64_t rows, width, inner;
+};
+
+std::vector<float> one_after_another(const Case& c, const std::vector<float>& h,
+                                     const quant::QuantizedMatrix& gate_up,
+                                     const quant::QuantizedMatrix& down) {
+  const auto both = product(quantized(c.input, h, c.rows), gate_up);
+  std::vector<float> hidden(static_cast<size_t>(c.rows * c.inner));
+  for (int64_t row = 0; row < c.rows; ++row) {
+    const float* const gate = both.data() + row * 2 * c.inner;
+    silu_mul(gate, gate + c.inner, hidden.data() + row * c.inner, c.inner);
+  }
+  return product(quantized(c.hidden, hidden, c.rows), down);
+}
+
+TEST(Swiglu, EqualsItsPartsOneAfterAnother) {
+  const Case cases[] = {
+      {"mxint4,window=4", "mxint4,window=4", "mxint4,window=4", 97, 64, 96},
+      {"mxint4,rule=mse", "mxint4,rule=mse,window=4", "mxint4,window=4", 13, 81, 64},
+      {"mxint8,window=3", "mxint8,window=3", "mxint8,window=3", 5, 40, 32},
+      {"int8/channel", "int8/token", "mxint4,window=6", 1, 33, 160},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.weights + ", rows " + std::to_string(c.rows));
+    const auto h = testing::gaussian_values(c.rows * c.width, 1);
+    const auto gate_up =
+        quantized(c.weights, testing::gaussian_values(2 * c.inner * c.width, 2), 2 * c.inner);
+    const auto down = quantized(c.weights, testing::gaussian_values(c.inner * c.width, 3), c.width);
+    const auto expected = one_after_another(c, h, gate_up, down);
+    for (const KernelSet* set : available_kernels()) {
+      const Swiglu swiglu({gate_up, down},
+                          {quant::parse_quant_spec(c.input), quant::parse_quant_spec(c.hidden)},
+                          *set, silu_mul);
+      auto scratch = swiglu.make_scratch(c.rows);
+      std::vector<float> out(h.size());
+      for (int pass = 0; pass < 2; ++pass) {
+        swiglu.run({h.data(), c.rows, c.width}, scratch, {out.data(), c.rows, c.width});
+        EXPECT_EQ(out, expected) << set->name;
+      }
+    }
+  }
+}
+
+TEST(Swiglu, RefusesWhatDoesNotFit) {
+  const auto values = [](int64_t n) { return testing::gaussian_values(n, 1); };
+  const auto mx = quant::parse_quant_spec("mxint4,window=4");
+  const auto make = [&](int64_t inner, const char* hidden) {
+    const auto gate_up = quantized("mxint4,window=4", values(2 * inner * 40), 2 * inner);
+    const auto down = quantized("mxint4,window=4", values(40 * inner), 40);
+    return Swiglu({gate_up, down}, {mx, quant::parse_quant_spec(hidden)}, kScalarKernels, silu_mul);
+  };
+  EXPECT_ERROR(make(48, "mxint4,window=4"), ErrorCode::InvalidArgument, "multiple of 32");
+  EXPECT_ERROR(make(64, "int8/token"), ErrorCode::Unsupported, "mx blocks");
+  EXPECT_ERROR(make(64, "mxint4"), ErrorCode::Unsupported, "window=4");
+  const Swiglu swiglu = make(64, "mxint4,window=4");
+  auto scratch = swiglu.make_scratch(2);
+  std::vector<float> h(120);
+  std::vector<float> out(120);
+  EXPECT_ERROR(swiglu.run({h.data(), 3, 40}, scratch, {out.data(), 3, 40}),
+               ErrorCode::InvalidArgument, "expected 2 x 40");
+  std::fill(h.begin(), h.end(), 0x1p126f);
+  EXPECT_ERROR(swiglu.run({h.data(), 2, 40}, scratch, {out.data(), 2, 40}), ErrorCode::Numeric,
+               "hidden activations of row 0");
+  h[41] = NAN;
+  EXPECT_ERROR(swiglu.run({h.data(), 2, 40}, scratch, {out.data(), 2, 40}), ErrorCode::Numeric,
+               "row 1");
+}
+
+}  // namespace
+}  // namespace driftless::native
