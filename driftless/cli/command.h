@@ -25,5 +25,7 @@ void add_bench_command(CLI::App& verb);
 void add_study_command(CLI::App& verb);
 void add_ladder_command(CLI::App& verb);
 void add_recommend_command(CLI::App& verb);
+void add_trace_command(CLI::App& verb);
+void add_report_command(CLI::App& verb);
 
 }  // namespace driftless::cli
