@@ -97,14 +97,10 @@ Json page_data(const Results& results, const PageOptions& options) {
   for (const Skipped& line : results.skipped)
     skipped.push_back({{"where", line.where}, {"reason", line.reason}});
   auto [traces, left_out] = fitting_traces(results.traces);
-  return {{"title", options.title},
-          {"version", options.version},
-          {"records", results.records},
-          {"traces", std::move(traces)},
-          {"claims", results.claims},
-          {"skipped", std::move(skipped)},
-          {"files", results.files},
-          {"boards_left_out", left_out}};
+  return {{"title", options.title},     {"version", options.version},
+          {"records", results.records}, {"traces", std::move(traces)},
+          {"claims", results.claims},   {"skipped", std::move(skipped)},
+          {"files", results.files},     {"boards_left_out", left_out}};
 }
 
 std::string render_page(const Results& results, const PageOptions& options) {

@@ -41,9 +41,8 @@ void require_claim(const Json& claim, std::string_view where) {
     DRIFTLESS_REQUIRE(claim.contains(key) && claim.at(key).is_string(), ErrorCode::BadFile, where,
                       ": claim: expected a text '", key, "'");
   for (const std::string_view key : {"study", "ours", "verdict"})
-    DRIFTLESS_REQUIRE(
-        claim.contains(key) && (claim.at(key).is_string() || claim.at(key).is_null()),
-        ErrorCode::BadFile, where, ": claim: expected a text or null '", key, "'");
+    DRIFTLESS_REQUIRE(claim.contains(key) && (claim.at(key).is_string() || claim.at(key).is_null()),
+                      ErrorCode::BadFile, where, ": claim: expected a text or null '", key, "'");
   const Json& verdict = claim.at("verdict");
   DRIFTLESS_REQUIRE(verdict.is_null() || std::find(kVerdicts.begin(), kVerdicts.end(),
                                                    verdict.get<std::string>()) != kVerdicts.end(),

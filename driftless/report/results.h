@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report is made of, read from JSON Lines. A line is an object of one of three kinds, told
-// by a key: a record of a study ("schema"), a trace of boards ("trace"), or a claim with our verdict
-// on it ("claim"). A line that cannot be used is left out and remembered, for the page to say so.
+// by a key: a record of a study ("schema"), a trace of boards ("trace"), or a claim with our
+// verdict on it ("claim"). A line that cannot be used is left out and remembered, for the page to
+// say so.
 #pragma once
 
 #include <cstdint>

@@ -81,8 +81,9 @@ class Tracer {
       const quant::QuantPlan plan = plan_of(row, input, backend);
       const model::ModelConfig config = vary(input.config, row);
       const bool is_reference = plan.layers.empty() && config == config_;
-      own_.push_back(is_reference ? nullptr
-                                  : backend.make({.config = config, .plan = plan, .slots = input.batch}));
+      own_.push_back(is_reference
+                         ? nullptr
+                         : backend.make({.config = config, .plan = plan, .slots = input.batch}));
     }
   }
 
@@ -127,18 +128,16 @@ class Tracer {
     run.before = text;
     run.confidence.push_back(confidence_of(readout, config_.vocab_size));
     run.outcome += outcome_letter(input_.task.check(example, answer));
-    run.divergence.push_back(
-        rounded(distance(model.states(slot).l, reference_->states(slot).l)));
+    run.divergence.push_back(rounded(distance(model.states(slot).l, reference_->states(slot).l)));
     run.halt.push_back(rounded(readout.halt_logit));
   }
 
   static void require_finite(const reason::Readout& readout, int64_t number, int64_t step) {
-    const bool is_finite =
-        std::all_of(readout.logits.begin(), readout.logits.end(),
-                    [](float logit) { return std::isfinite(logit); }) &&
-        std::isfinite(readout.halt_logit);
-    DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "trace: board ", number, ", step ",
-                      step + 1, ": a logit is not finite; the weights may be damaged");
+    const bool is_finite = std::all_of(readout.logits.begin(), readout.logits.end(),
+                                       [](float logit) { return std::isfinite(logit); }) &&
+                           std::isfinite(readout.halt_logit);
+    DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "trace: board ", number, ", step ", step + 1,
+                      ": a logit is not finite; the weights may be damaged");
   }
 
   [[nodiscard]] Json board_json(const task::Example& example, int64_t number,

@@ -30,8 +30,8 @@ inline constexpr int64_t kTraceSchema = 1;
 /// logit is not finite.
 Json make_trace(std::span<const Row> rows, const StudyInput& input, const Backend& backend);
 
-/// Checks what readers index: every key there and of its type, lists and texts of the lengths above.
-/// Throws BadFile with `where`.
+/// Checks what readers index: every key there and of its type, lists and texts of the lengths
+/// above. Throws BadFile with `where`.
 void require_trace(const Json& trace, std::string_view where);
 
 }  // namespace driftless::study

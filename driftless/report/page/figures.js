@@ -1,6 +1,6 @@
 // Which study makes which figure. A row of the table has an id, a title, what it shows, the studies that it
-// can be drawn from (the first with records is taken) and a function from records to panels; no panels
-// mean that these records lack what the figure needs.
+// can be drawn from (of each checkpoint the first with records, or `every` one) and a function from records
+// to panels; panels without marks mean that these records lack what the figure needs.
 
 function stepPanel(records, {metric, title, percent = false, log = false}) {
   const label = labeler(records);
@@ -121,7 +121,7 @@ const stepStudies = ["contraction", "atlas", "ladder", "format-ladder"];
 const dots = (records) => [dotPanel(records)];
 
 const figures = [
-  {id: "ladder", section: "Number formats", title: "The format ladder", studies: ["format-ladder", "ladder"],
+  {id: "ladder", section: "Number formats", title: "The format ladder", studies: ["format-ladder", "ladder"], every: true,
     text: "What each number format leaves of the model: boards solved after the last step, with 95 % intervals. The dashed line is the float model.",
     panels: (records) => [dotPanel(records, {sorted: true})]},
   {id: "exponent-rules", section: "Number formats", title: "The rule for the shared exponent", studies: ["exponent-rules"],

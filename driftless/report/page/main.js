@@ -22,7 +22,7 @@ function legendOf(panels, hidden, redraw) {
     const style = styleOf(label);
     const key = d3.select(button).append("svg").attr("viewBox", "0 0 30 12").attr("aria-hidden", "true");
     key.append("path").attr("d", "M0,6H30").attr("stroke", style.color).attr("stroke-width", 2).attr("stroke-dasharray", style.dash);
-    key.append("path").attr("transform", "translate(15,6)").attr("d", d3.symbol(style.symbol, 40)).attr("fill", style.color);
+    key.append("path").attr("transform", "translate(15,6)").attr("d", symbolPath(style, 40)).attr("fill", style.color);
     button.append(label);
     button.addEventListener("click", () => {
       if (!hidden.delete(label)) hidden.add(label);
@@ -34,11 +34,21 @@ function legendOf(panels, hidden, redraw) {
   return legend;
 }
 
-function makeFigure(figure, records, index) {
+/// The groups of records that a figure is drawn from: of each checkpoint those of the first study that has
+/// some, or of every study where the figure says so.
+function groupsFor(figure) {
+  const groups = [];
+  const isDone = (checkpoint) => !figure.every && groups.some(([first]) => first.checkpoint.sha256 === checkpoint.sha256);
+  for (const study of figure.studies) groups.push(...groupsOf(study).filter(([first]) => !isDone(first.checkpoint)));
+  return groups;
+}
+
+/// `suffix` tells apart the figures of several groups; it is empty for a single one.
+function makeFigure(figure, records, index, suffix) {
   const panels = figure.panels(records);
   const hasMarks = panels.some((panel) => (panel.series ?? panel.rows).length > 0);
   const id = index === 0 ? figure.id : `${figure.id}-${index}`;
-  const title = index === 0 ? figure.title : `${figure.title} (${records[0].checkpoint.file}, n ${records[0].n})`;
+  const title = figure.title + suffix;
   const element = make("figure", {id, role: "group", "aria-labelledby": `${id}-title`},
     make("figcaption", {}, make("h3", {id: `${id}-title`}, title), make("p", {}, figure.text)));
   if (!hasMarks) {
@@ -81,13 +91,17 @@ function addFigures() {
   const sections = new Map();
   const missing = [];
   for (const figure of [...figures, ...otherFigures()]) {
-    const study = figure.studies.find((name) => groupsOf(name).length > 0);
-    if (study === undefined) {
+    const groups = groupsFor(figure);
+    if (groups.length === 0) {
       missing.push(figure);
       continue;
     }
     if (!sections.has(figure.section)) sections.set(figure.section, addSection(figure.section));
-    groupsOf(study).forEach((records, i) => sections.get(figure.section).append(makeFigure(figure, records, i)));
+    groups.forEach((records, i) => {
+      const [{study, checkpoint, n}] = records;
+      const suffix = groups.length > 1 ? `: ${study}, ${checkpoint.file}, n ${n}` : "";
+      sections.get(figure.section).append(makeFigure(figure, records, i, suffix));
+    });
   }
   return missing;
 }
@@ -103,13 +117,13 @@ function addClaims() {
     const verdict = verdictText[claim.verdict] ?? "not measured yet";
     return make("tr", {},
       make("td", {}, claim.claim, " ", make("small", {}, `(${claim.source})`)),
-      make("td", {}, claim.theirs),
-      make("td", {}, claim.ours ?? "–", ...(hasFigure ? [" ", make("a", {href: `#${figure.id}`}, "figure")] : [])),
+      make("td", {"data-head": "theirs: "}, claim.theirs),
+      make("td", {"data-head": "ours: "}, claim.ours ?? "–", ...(hasFigure ? [" ", make("a", {href: `#${figure.id}`}, "figure")] : [])),
       make("td", {class: "verdict", "data-verdict": claim.verdict ?? ""}, verdict),
       make("td", {}, claim.reason));
   });
   const heads = ["claim", "theirs", "ours", "verdict", "reason"].map((head) => make("th", {scope: "col"}, head));
-  section.append(make("div", {class: "scroll", style: "max-height: none", tabindex: "0", role: "region", "aria-label": "Claims"},
+  section.append(make("div", {class: "claims"},
     make("table", {"aria-label": "Claims and verdicts"}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))));
 }
 
@@ -133,7 +147,7 @@ function addMissing(missing) {
   section.append(
     make("p", {}, page.records.length === 0 ? "There are no records to draw. Each of these commands makes some:" : "These files hold no records for the following:"),
     page.records.length === 0 ? make("ul", {}, ...rows)
-      : make("details", {}, make("summary", {}, `${rows.length} more, with the commands that make them`), make("ul", {}, ...rows)));
+      : make("details", {"aria-label": "Figures without records"}, make("summary", {}, `${rows.length} more, with the commands that make them`), make("ul", {}, ...rows)));
 }
 
 function addWarnings() {
@@ -185,4 +199,7 @@ addClaims();
 const missing = addFigures();
 addPlayers();
 addMissing(missing);
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+// Figures are drawn when their boxes first have a width: before the second frame.
+requestAnimationFrame(() => requestAnimationFrame(() => {
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}));

@@ -17,6 +17,8 @@ function styleOf(label) {
   return {color: `var(--series-${index % 6})`, dash: dashes[turn], symbol: symbols[(index + turn) % symbols.length]};
 }
 
+const symbolPath = (style, area) => d3.symbol().type(style.symbol).size(area)();
+
 const percentText = (value) => `${(100 * value).toFixed(2)} %`;
 
 function numberText(value) {
@@ -131,7 +133,7 @@ function drawLines(box, panel, hidden) {
     }
     group.selectAll("path.point").data(series.points.filter(isShown)).enter().append("path").attr("class", "point")
       .attr("transform", (p) => `translate(${x(p.x)},${y(p.y)})`)
-      .attr("fill", style.color).attr("d", d3.symbol(style.symbol, panel.connect === false ? 56 : 26));
+      .attr("fill", style.color).attr("d", symbolPath(style, panel.connect === false ? 56 : 30));
   }
   hoverLines(box, svg, panel, shown, x, y, isShown);
 }
@@ -198,7 +200,7 @@ function drawDot(box, svg, panel, x, row, y) {
     group.append("line").attr("class", "interval").attr("stroke", style.color)
       .attr("x1", x(Math.max(lowest, row.low))).attr("x2", x(row.high)).attr("y1", y).attr("y2", y);
   group.append("path").attr("class", "point").attr("transform", `translate(${x(row.value)},${y})`)
-    .attr("fill", style.color).attr("d", d3.symbol(style.symbol, 62));
+    .attr("fill", style.color).attr("d", symbolPath(style, 62));
   group.on("pointerleave", () => box.tip.hide())
     .on("pointerenter", () => box.tip.show(x(row.value), y, `${row.label}: ${intervalText(panel, row)}`));
 }

@@ -57,7 +57,7 @@ function download(name, text) {
 
 /// Opens on a click; the table is built then.
 function numbersOf(id, title, panels) {
-  const details = make("details", {class: "numbers"}, make("summary", {}, "The numbers as a table and CSV"));
+  const details = make("details", {"aria-label": `Numbers of ${title}`}, make("summary", {}, "The numbers as a table and CSV"));
   details.addEventListener("toggle", () => {
     if (!details.open || details.querySelector("table")) return;
     const table = tableOf(panels);
