@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include <sys/resource.h>
+
 namespace driftless {
 
 std::string processor_name() {
@@ -20,6 +22,13 @@ std::string compiler_name() {
 #else
   return "g++ " __VERSION__;
 #endif
+}
+
+int64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  constexpr int64_t kUnit = 1024;  // Linux counts in KiB
+  return usage.ru_maxrss * kUnit;
 }
 
 }  // namespace driftless

@@ -2,6 +2,7 @@
 // What a result was measured on.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace driftless {
@@ -11,5 +12,8 @@ std::string processor_name();
 
 /// The compiler this program was built with, such as "g++ 12.2.0".
 std::string compiler_name();
+
+/// The most memory this process has held so far, program and libraries included.
+int64_t peak_memory_bytes();
 
 }  // namespace driftless

@@ -10,6 +10,16 @@ namespace {
 
 constexpr int64_t kMaxThreads = 1024;
 
+/// Returns when `value` is no longer `old`. Waking a sleeping thread takes tens of microseconds, as
+/// long as a short loop, so it looks for about that long before it sleeps.
+template <class Value>
+void wait_for_change(const std::atomic<Value>& value, Value old) {
+  constexpr int kLooks = 50000;
+  for (int look = 0; look < kLooks; ++look)
+    if (value.load() != old) return;
+  value.wait(old);
+}
+
 }  // namespace
 
 ThreadPool::ThreadPool(int64_t threads) {
@@ -37,13 +47,13 @@ void ThreadPool::run(int64_t count, const void* body, Call call) {
   generation_.notify_all();
   take_indices(0);
   is_open_ = false;
-  while (const int64_t busy = busy_workers_) busy_workers_.wait(busy);
+  while (const int64_t busy = busy_workers_) wait_for_change(busy_workers_, busy);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadPool::serve(int64_t worker) {
   for (uint64_t seen = 0;;) {
-    generation_.wait(seen);
+    wait_for_change(generation_, seen);
     seen = generation_;
     if (is_stopping_) return;
     ++busy_workers_;

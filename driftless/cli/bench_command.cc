@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless bench: how fast a model runs here, beside oneDNN's bare matmuls on the same shapes.
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <numeric>
 #include <string>
 
+#include "driftless/base/error.h"
 #include "driftless/base/machine.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
@@ -14,6 +17,8 @@
 
 namespace driftless::cli {
 namespace {
+
+using engine::Dtype;
 
 struct BenchOptions {
   std::string model = default_model().string();
@@ -34,6 +39,33 @@ constexpr engine::EpilogueSet kNoEpilogues = {
     .softmax = [](float*, int64_t, float) noexcept {},
 };
 
+/// What is timed. The batch of the flags or a single board.
+enum Kind : size_t { kBare, kFloat, kFloatSingle, kBf16, kBf16Single };
+struct KindRow {
+  const char* name;
+  Dtype dtype;
+  bool is_single;
+  const engine::EpilogueSet* epilogues;
+};
+constexpr std::array<KindRow, 5> kKinds = {
+    {{"f32 matmuls alone", Dtype::Float32, false, &kNoEpilogues},
+     {"f32 steps", Dtype::Float32, false, nullptr},
+     {"f32 steps", Dtype::Float32, true, nullptr},
+     {"bf16 steps", Dtype::BFloat16, false, nullptr},
+     {"bf16 steps", Dtype::BFloat16, true, nullptr}}};
+
+/// What the rates are meant to be, as one over the other.
+struct Goal {
+  const char* text;
+  Kind rate, base;
+  double least;
+};
+constexpr std::array<Goal, 3> kGoals = {
+    {{"f32 steps / their matmuls alone", kFloat, kBare, 0.85},
+     {"bf16 steps / f32 steps", kBf16, kFloat, 1.7},
+     {"f32 single board / f32 batch", kFloatSingle, kFloat, 0.75}}};
+constexpr double kMostMebibytes = 64;  // beside the weights
+
 /// One configuration under test and the times of its steps.
 class Contender {
  public:
@@ -46,55 +78,89 @@ class Contender {
     const std::vector<uint8_t> blank(static_cast<size_t>(checkpoint.config.seq_len), 1);
     for (const int64_t slot : slots_) reasoner_->reset(slot, {.tokens = blank});
     reasoner_->step(slots_);
+    for (const float logit : reasoner_->read(slots_.back()).logits) first_logits_.push_back(logit);
   }
 
   void time_step() {
     const auto start = std::chrono::steady_clock::now();
     reasoner_->step(slots_);
-    seconds_.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    gflops_.push_back(flops_ / passed.count() / 1e9);
   }
 
-  [[nodiscard]] double best_gflops() const {
-    return flops_ / *std::min_element(seconds_.begin(), seconds_.end()) / 1e9;
-  }
-  [[nodiscard]] double median_gflops() const {
-    std::vector<double> sorted = seconds_;
-    std::sort(sorted.begin(), sorted.end());
-    return flops_ / sorted[sorted.size() / 2] / 1e9;
-  }
+  /// Of each round.
+  [[nodiscard]] const std::vector<double>& gflops() const { return gflops_; }
+  /// After the first step, which all contenders of one number type must agree on.
+  [[nodiscard]] const std::vector<float>& first_logits() const { return first_logits_; }
 
  private:
   std::unique_ptr<reason::Reasoner> reasoner_;
   double flops_;
   std::vector<int64_t> slots_;
-  std::vector<double> seconds_;
+  std::vector<double> gflops_;
+  std::vector<float> first_logits_;
 };
 
-void print_rate(const std::string& name, const Contender& contender, const Contender& base) {
-  std::printf("%-28s %8.1f GFLOP/s best  %8.1f median   %5.1f %% of the first line\n", name.c_str(),
-              contender.best_gflops(), contender.median_gflops(),
-              100 * contender.best_gflops() / base.best_gflops());
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Weights as float32 against all that the process holds at its fullest.
+void print_memory(const store::Checkpoint& checkpoint, int64_t peak_bytes) {
+  constexpr double kMebibyte = 1 << 20;
+  double weights = 0;
+  for (const auto& [name, tensor] : checkpoint.tensors)
+    weights += static_cast<double>(tensor.values.size() * sizeof(float)) / kMebibyte;
+  const double rest = static_cast<double>(peak_bytes) / kMebibyte - weights;
+  std::printf("%-36s %6.1f MiB  (goal at most %.0f: %s), weights %.1f MiB\n",
+              "f32 batch, memory beside the weights", rest, kMostMebibytes,
+              rest <= kMostMebibytes ? "reached" : "missed", weights);
+}
+
+void print_goal(const Goal& goal, const std::vector<Contender>& contenders) {
+  std::vector<double> ratios;
+  for (size_t round = 0; round < contenders[goal.rate].gflops().size(); ++round)
+    ratios.push_back(contenders[goal.rate].gflops()[round] / contenders[goal.base].gflops()[round]);
+  const double ratio = median(ratios);
+  std::printf("%-36s %6.3f      (goal at least %.2f: %s)\n", goal.text, ratio, goal.least,
+              ratio >= goal.least ? "reached" : "missed");
 }
 
 void bench(const BenchOptions& options) {
   const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
-  const engine::CpuOptions full{.slots = options.batch, .threads = options.threads};
-  engine::CpuOptions bare = full;
-  bare.epilogues = &kNoEpilogues;
-  engine::CpuOptions single = full;
-  single.slots = 1;
-  Contender matmuls(checkpoint, bare), steps(checkpoint, full), alone(checkpoint, single);
+  std::vector<Contender> contenders;
+  int64_t peak_bytes = 0;
+  for (const KindRow& kind : kKinds) {
+    contenders.emplace_back(checkpoint,
+                            engine::CpuOptions{.slots = kind.is_single ? 1 : options.batch,
+                                               .threads = options.threads,
+                                               .dtype = kind.dtype,
+                                               .epilogues = kind.epilogues});
+    // The bare matmuls need what the steps need.
+    if (contenders.size() == 1) peak_bytes = peak_memory_bytes();
+  }
+  for (const auto& [batch, single] : {std::pair{kFloat, kFloatSingle}, {kBf16, kBf16Single}})
+    DRIFTLESS_REQUIRE(contenders[batch].first_logits() == contenders[single].first_logits(),
+                      ErrorCode::Internal,
+                      "bench: a single board got other logits than in a batch");
   // In turn, so that a busy moment of the machine meets all of them.
   for (int64_t round = 0; round < options.rounds; ++round)
-    for (Contender* contender : {&matmuls, &steps, &alone}) contender->time_step();
-  std::printf("%s, %s, %lld threads, f32, %lld rounds\n", options.model.c_str(),
+    for (Contender& contender : contenders) contender.time_step();
+
+  std::printf("%s, %s, %lld threads, %lld rounds\n", options.model.c_str(),
               processor_name().c_str(), static_cast<long long>(options.threads),
               static_cast<long long>(options.rounds));
-  const std::string batch = "batch " + std::to_string(options.batch);
-  print_rate("bare matmuls, " + batch, matmuls, matmuls);
-  print_rate("supervision steps, " + batch, steps, matmuls);
-  print_rate("supervision steps, batch 1", alone, matmuls);
+  for (size_t i = 0; i < kKinds.size(); ++i) {
+    const std::vector<double>& gflops = contenders[i].gflops();
+    const int64_t batch = kKinds[i].is_single ? 1 : options.batch;
+    const std::string name = kKinds[i].name + (", batch " + std::to_string(batch));
+    std::printf("%-36s %6.1f GFLOP/s median  %6.1f best\n", name.c_str(), median(gflops),
+                *std::max_element(gflops.begin(), gflops.end()));
+  }
+  std::printf("\nmedians over the rounds\n");
+  for (const Goal& goal : kGoals) print_goal(goal, contenders);
+  print_memory(checkpoint, peak_bytes);
 }
 
 }  // namespace

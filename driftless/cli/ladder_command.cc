@@ -28,6 +28,7 @@ struct Options {
 
 std::vector<study::Row> rows_of(const Options& options, const study::StudyInput& input) {
   std::vector<study::Row> rows;
+  rows.reserve(options.schemes.size());
   for (const std::string& scheme : options.schemes) {
     study::Row row = study::ladder_row(scheme);
     row.scheme.coverage = quant::parse_coverage(options.coverage);

@@ -71,6 +71,7 @@ void run(const Options& options) {
       .steps = options.steps > 0 ? options.steps : input.config.halt_max_steps,
       .batch = input.batch,
       .seed = input.seed};
+  search.choices.reserve(options.choices.size());
   for (const std::string& choice : options.choices)
     search.choices.push_back(quant::parse_quant_spec(choice));
   const bool is_watched = isatty(STDERR_FILENO) == 1;

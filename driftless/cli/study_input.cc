@@ -23,17 +23,17 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
   return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
 }
 
-quant::QuantPlan calibrate(const store::Checkpoint& checkpoint,
-                           const study::CalibrationRequest& request) {
+std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint, engine::Dtype dtype,
+                                        const study::CalibrationRequest& request) {
   store::Checkpoint model = varied(checkpoint, request.config);
   model.config.halt_max_steps = request.steps;
-  quant::QuantPlan plan = request.plan;
+  std::vector<quant::QuantPlan> plans = request.plans;
   reason::calibrate(
       [&](const quant::QuantPlan* transforms) {
-        return engine::make_cpu_reasoner(model, {.slots = 1, .plan = transforms});
+        return engine::make_cpu_reasoner(model, {.slots = 1, .dtype = dtype, .plan = transforms});
       },
-      request.boards, plan);
-  return plan;
+      request.boards, plans);
+  return plans;
 }
 
 }  // namespace
@@ -44,6 +44,8 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing (default: those of --data)");
   verb.add_option("--threads", flags.threads, "threads")->capture_default_str();
+  verb.add_option("--dtype", flags.dtype, "what float means here: f32 or bf16 products")
+      ->capture_default_str();
   verb.add_option("--batch", flags.batch, "boards at a time; bounds the memory")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -53,6 +55,7 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
 
 StudyFiles::StudyFiles(const StudyFlags& flags)
     : flags_(flags), checkpoint_(store::load_checkpoint(flags.model)) {
+  engine::parse_dtype(flags.dtype);
   const task::Task& task = task_of(checkpoint_);
   examples_ = task::read_examples(task, flags.data);
   require_fits(checkpoint_, examples_, flags.data);
@@ -69,7 +72,7 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .data_sha256 = sha256_of_file(flags.data),
              .calibration_file = name_of(calibration),
              .calibration_sha256 = sha256_of_file(calibration),
-             .backend = "cpu"};
+             .backend = "cpu " + flags.dtype};
 }
 
 study::StudyInput StudyFiles::input(std::string name) const {
@@ -92,7 +95,7 @@ study::Backend StudyFiles::backend() const {
               },
           .calibrate =
               [this](const study::CalibrationRequest& request) {
-                return calibrate(checkpoint_, request);
+                return calibrate(checkpoint_, engine::parse_dtype(flags_.dtype), request);
               }};
 }
 

@@ -20,13 +20,14 @@ class Projection : public Stage {
         heads_(build.config.num_heads),
         input_(build, prefix + ".qkv_proj.weight", {layout_.part_rows, layout_.width}),
         rope_(build.config),
-        qkv_({.m = layout_.part_rows,
+        qkv_(build.dtype,
+             {.m = layout_.part_rows,
               .k = input_.length(),
               .n = 3 * layout_.width,
               .a = {input_.stride()},
               .b = transposed(input_.length()),
               .c = {3 * layout_.width}},
-             build.workers, build.weights(input_.name())) {}
+             build.workers, {.b = build.weights(input_.name())}) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override { return input_.scratch_size(); }
@@ -59,27 +60,30 @@ class Attention : public Stage {
         head_width_(model::head_width(build.config)),
         eps_(static_cast<float>(build.config.rms_norm_eps)),
         output_input_(build, prefix + ".o_proj.weight", {layout_.part_rows, layout_.width}),
-        scores_({.m = layout_.part_rows,
+        scores_(build.dtype,
+                {.m = layout_.part_rows,
                  .k = head_width_,
                  .n = layout_.rows,
                  .a = {3 * layout_.width},
                  .b = transposed(3 * layout_.width),
                  .c = {layout_.rows}},
                 build.workers),
-        values_({.m = layout_.part_rows,
+        values_(build.dtype,
+                {.m = layout_.part_rows,
                  .k = layout_.rows,
                  .n = head_width_,
                  .a = {layout_.rows},
                  .b = {3 * layout_.width},
                  .c = {layout_.width}},
                 build.workers),
-        output_({.m = layout_.part_rows,
+        output_(build.dtype,
+                {.m = layout_.part_rows,
                  .k = output_input_.length(),
                  .n = layout_.width,
                  .a = {output_input_.stride()},
                  .b = transposed(output_input_.length()),
                  .c = {layout_.width}},
-                build.workers, build.weights(output_input_.name())),
+                build.workers, {.b = build.weights(output_input_.name())}),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driftless/engine/dtype.h"
 #include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/planned_model.h"
 #include "driftless/engine/stage.h"
@@ -19,6 +20,7 @@ struct Build {
   const model::ModelConfig& config;
   const store::TensorMap& tensors;
   Layout layout;
+  Dtype dtype;
   int64_t workers;
   const EpilogueSet& epilogues;
   const PlannedLayers& planned;  // what happens to inputs; `tensors` holds planned weights already

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats on cache-line boundaries, zero at first.
+// Numbers on cache-line boundaries, zero at first.
 #pragma once
 
 #include <algorithm>
@@ -10,30 +10,33 @@
 
 namespace driftless::engine {
 
-class Buffer {
+template <class Value>
+class AlignedArray {
  public:
-  Buffer() = default;
-  explicit Buffer(int64_t count)
-      : values_(static_cast<float*>(
-            ::operator new(static_cast<size_t>(count) * sizeof(float), kAlignment))),
+  AlignedArray() = default;
+  explicit AlignedArray(int64_t count)
+      : values_(static_cast<Value*>(
+            ::operator new(static_cast<size_t>(count) * sizeof(Value), kAlignment))),
         count_(count) {
-    std::fill_n(values_.get(), count, 0.0f);
+    std::fill_n(values_.get(), count, Value{});
   }
-  explicit Buffer(std::span<const float> values) : Buffer(std::ssize(values)) {
+  explicit AlignedArray(std::span<const Value> values) : AlignedArray(std::ssize(values)) {
     std::copy(values.begin(), values.end(), values_.get());
   }
 
-  [[nodiscard]] float* data() { return values_.get(); }
-  [[nodiscard]] const float* data() const { return values_.get(); }
-  [[nodiscard]] std::span<float> span() { return {data(), static_cast<size_t>(count_)}; }
+  [[nodiscard]] Value* data() { return values_.get(); }
+  [[nodiscard]] const Value* data() const { return values_.get(); }
+  [[nodiscard]] std::span<Value> span() { return {data(), static_cast<size_t>(count_)}; }
 
  private:
   static constexpr std::align_val_t kAlignment{64};
   struct Delete {
-    void operator()(float* values) const { ::operator delete(values, kAlignment); }
+    void operator()(Value* values) const { ::operator delete(values, kAlignment); }
   };
-  std::unique_ptr<float, Delete> values_;
+  std::unique_ptr<Value, Delete> values_;
   int64_t count_ = 0;
 };
+
+using Buffer = AlignedArray<float>;
 
 }  // namespace driftless::engine

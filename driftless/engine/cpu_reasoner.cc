@@ -15,6 +15,9 @@ using reason::Point;
 using reason::StepObserver;
 
 constexpr int64_t kMaxSlots = 65536;
+/// Boards that a thread takes through a stage before the next one: the weights of a stage are read
+/// from far memory once for all of them, and their states still fit the processor's own cache.
+constexpr int64_t kGroup = 4;
 
 /// A stage and the state that it works on.
 struct Op {
@@ -51,14 +54,19 @@ class CpuReasoner : public reason::Reasoner {
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
     for (const int64_t index : indices) require_board(index);
     const int64_t boards = std::ssize(indices);
-    if (observer != nullptr)
-      for (const int64_t index : indices) step_board(index, 0, observer);
-    else if (boards % pool_.thread_count() == 0 || boards >= 4 * pool_.thread_count())
-      pool_.parallel_for(boards, [&](int64_t i, int64_t worker) {
-        step_board(indices[static_cast<size_t>(i)], worker, nullptr);
+    const int64_t threads = pool_.thread_count();
+    if (observer != nullptr) {
+      for (const int64_t index : indices) step_boards({&index, 1}, 0, observer);
+    } else if (boards % threads == 0 || boards >= 4 * threads) {
+      const int64_t group = std::min(kGroup, (boards + threads - 1) / threads);
+      pool_.parallel_for((boards + group - 1) / group, [&](int64_t i, int64_t worker) {
+        const int64_t count = std::min(group, boards - i * group);
+        step_boards(indices.subspan(static_cast<size_t>(i * group), static_cast<size_t>(count)),
+                    worker, nullptr);
       });
-    else
+    } else {
       for (const int64_t index : indices) step_board_together(index);
+    }
     for (const int64_t index : indices) slots_[static_cast<size_t>(index)].has_readout = true;
   }
 
@@ -160,13 +168,14 @@ class CpuReasoner : public reason::Reasoner {
                    .observer = observer});
   }
 
-  /// One thread takes one board through the whole step.
-  void step_board(int64_t index, int64_t worker, StepObserver* observer) {
-    for (const Op& op : ops_) {
-      for (int64_t part = 0; part < op.stage->parts(); ++part)
-        run_part(op, index, part, worker, observer);
-      if (observer != nullptr && op.ends_call) show_state(op, index, *observer);
-    }
+  /// One thread takes boards through the whole step, stage by stage.
+  void step_boards(std::span<const int64_t> indices, int64_t worker, StepObserver* observer) {
+    for (const Op& op : ops_)
+      for (const int64_t index : indices) {
+        for (int64_t part = 0; part < op.stage->parts(); ++part)
+          run_part(op, index, part, worker, observer);
+        if (observer != nullptr && op.ends_call) show_state(op, index, *observer);
+      }
   }
 
   /// All threads share the parts of one board.
@@ -208,11 +217,15 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
   PlannedModel planned;
   const bool has_plan = options.plan != nullptr && !options.plan->layers.empty();
+  DRIFTLESS_REQUIRE(!has_plan || options.dtype == Dtype::Float32, ErrorCode::InvalidArgument,
+                    "dtype; got ", to_string(options.dtype),
+                    ", expected f32: quantization is simulated in float32");
   if (has_plan) planned = plan_model(checkpoint, *options.plan);
   const Build build{
       .config = checkpoint.config,
       .tensors = has_plan ? planned.tensors : checkpoint.tensors,
       .layout = Layout(checkpoint.config, planned.needs_whole_boards() ? Cut::Whole : Cut::Parts),
+      .dtype = options.dtype,
       .workers = options.threads,
       .epilogues = options.epilogues != nullptr ? *options.epilogues : epilogues(),
       .planned = planned.layers};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU backend in float32, with quantization simulated where a plan asks for it: any
+// The CPU backend in float32 or bfloat16, with quantization simulated where a plan asks for it: any
 // configuration of TRM, HRM, EqR and untied TRM, with the structure from model's schedule and
 // shapes. Results depend on the weights and the board only: not on the number of threads, not on
 // the number of slots or what the other slots hold.
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "driftless/engine/dtype.h"
 #include "driftless/engine/kernels/epilogues.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
@@ -18,6 +19,7 @@ namespace driftless::engine {
 struct CpuOptions {
   int64_t slots = 8;
   int64_t threads = 1;
+  Dtype dtype = Dtype::Float32;
   /// Best for this processor unless said; a set that does nothing leaves the bare matmuls.
   const EpilogueSet* epilogues = nullptr;
   /// Fake-quantizes weights now and activations in every call; null or empty keeps float. A dynamic

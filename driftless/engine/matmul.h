@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One float32 matrix product of fixed shape, prepared once and run often: c = a b. This is the only
-// place that knows oneDNN; without it, making a Matmul throws Unsupported.
+// One matrix product of fixed shape, prepared once and run often: c = a b. Operands and result are
+// float32 in memory; in bf16 the operands are rounded to bfloat16 (to nearest, ties to even) on the
+// way in, constants once, and the sums are float32.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
+
+#include "driftless/engine/dtype.h"
 
 namespace driftless::engine {
 
@@ -15,29 +17,40 @@ struct Strides {
   int64_t column = 1;
 };
 
-/// a is [m, k], b is [k, n], c is [m, n].
+/// a is [m, k], b is [k, n], c is [m, n]. Columns of a and c are neighbours.
 struct MatmulShape {
   int64_t m, k, n;
   Strides a, b, c;
 };
 
+/// At most one operand that never changes: it is copied into the layout that suits the processor
+/// and left out of every run.
+struct Constant {
+  const float* a = nullptr;
+  const float* b = nullptr;
+};
+
+/// How a shape is multiplied; see Matmul.
+class Product {
+ public:
+  virtual ~Product() = default;
+  virtual void run(int64_t worker, const float* a, const float* b, float* c) const = 0;
+};
+
 class Matmul {
  public:
-  /// For `workers` threads that may run it at the same time.
-  Matmul(const MatmulShape& shape, int64_t workers);
-  /// The same with a constant b, which is copied into the layout that suits the processor.
-  Matmul(const MatmulShape& shape, int64_t workers, const float* constant_b);
-  ~Matmul();
-  Matmul(Matmul&&) noexcept;
-  Matmul& operator=(Matmul&&) noexcept;
+  /// For `workers` threads that may run it at the same time. Throws Unsupported where no library or
+  /// kernel of this build can multiply the shape.
+  Matmul(Dtype dtype, const MatmulShape& shape, int64_t workers, const Constant& constant = {});
 
   /// Computes on the calling thread alone; `worker` is its number. The result is a function of the
-  /// operands and the shape only. `b` is ignored where it is constant.
-  void run(int64_t worker, const float* a, const float* b, float* c) const;
+  /// operands and the shape only. A constant operand is ignored.
+  void run(int64_t worker, const float* a, const float* b, float* c) const {
+    product_->run(worker, a, b, c);
+  }
 
  private:
-  struct Prepared;
-  std::unique_ptr<Prepared> prepared_;
+  std::unique_ptr<const Product> product_;
 };
 
 /// A b given as [n, k] row-major (as checkpoints hold linear weights) has these strides.

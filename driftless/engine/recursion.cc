@@ -71,13 +71,14 @@ class Heads : public Stage {
         halt_input_(build, "q_head.weight", {1, width_}),
         halt_weights_(build.tensors.at("q_head.weight").values),
         halt_bias_(build.tensors.at("q_head.bias").values),
-        logits_({.m = cells_,
+        logits_(build.dtype,
+                {.m = cells_,
                  .k = logits_input_.length(),
                  .n = vocab_,
                  .a = {logits_input_.stride()},
                  .b = transposed(logits_input_.length()),
                  .c = {vocab_}},
-                build.workers, build.weights(logits_input_.name())) {}
+                build.workers, {.b = build.weights(logits_input_.name())}) {}
 
   [[nodiscard]] int64_t parts() const override { return 1; }
   [[nodiscard]] int64_t scratch_size() const override {

@@ -22,22 +22,22 @@ class TokenMixer : public Stage {
                        {layout_.part_channels, layout_.width, Lie::Columns}),
         down_input_(build, prefix + ".down_proj.weight",
                     {layout_.part_channels, layout_.part_channels, Lie::Columns}),
-        gate_up_weights_(build.tensors.at(gate_up_input_.name()).values),
-        down_weights_(build.tensors.at(down_input_.name()).values),
-        gate_up_({.m = 2 * inner_,
+        gate_up_(build.dtype,
+                 {.m = 2 * inner_,
                   .k = gate_up_input_.length(),
                   .n = layout_.part_channels,
                   .a = {gate_up_input_.length()},
                   .b = {gate_up_input_.stride()},
                   .c = {layout_.part_channels}},
-                 build.workers),
-        down_({.m = layout_.rows,
+                 build.workers, {.a = build.weights(gate_up_input_.name())}),
+        down_(build.dtype,
+              {.m = layout_.rows,
                .k = down_input_.length(),
                .n = layout_.part_channels,
                .a = {down_input_.length()},
                .b = {down_input_.stride()},
                .c = {layout_.part_channels}},
-              build.workers),
+              build.workers, {.a = build.weights(down_input_.name())}),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
@@ -57,10 +57,10 @@ class TokenMixer : public Stage {
     float* const squares = output + layout_.rows * channels;
     float* const copy = squares + channels;
 
-    gate_up_.run(work.worker, gate_up_weights_.data(),
+    gate_up_.run(work.worker, nullptr,
                  gate_up_input_.prepare(work, h, channels, first_channel, copy), gate);
     epilogues_.silu_mul(gate, up, product, inner_ * channels);
-    down_.run(work.worker, down_weights_.data(),
+    down_.run(work.worker, nullptr,
               down_input_.prepare(work, product, channels, first_channel, copy), output);
     epilogues_.add_norm_columns(h, layout_.width, output, layout_.rows, channels, eps_, squares);
   }
@@ -70,7 +70,6 @@ class TokenMixer : public Stage {
   int64_t inner_;
   float eps_;
   LinearInput gate_up_input_, down_input_;
-  Buffer gate_up_weights_, down_weights_;
   Matmul gate_up_, down_;
   const EpilogueSet& epilogues_;
 };

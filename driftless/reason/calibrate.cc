@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "driftless/base/error.h"
@@ -57,21 +58,28 @@ bool lacks_scales(const LayerPlan& layer) { return layer.needs_scales() && layer
 /// Keeps what the layers with static scales see in each call.
 class ScaleObserver : public InputObserver {
  public:
-  explicit ScaleObserver(const QuantPlan& plan) : plan_(plan), seen_(keep_for(plan)) {}
+  explicit ScaleObserver(std::span<const QuantPlan> plans) : seen_(keep_for(plans)) {
+    for (const QuantPlan& plan : plans)
+      for (const LayerPlan& layer : plan.layers)
+        if (lacks_scales(layer)) targets_.insert(layer.name);
+  }
 
   void observe(const Observation& seen) override {
-    const LayerPlan* const layer = plan_.find(seen.layer);
-    if (layer == nullptr || !lacks_scales(*layer)) return;
+    if (targets_.find(seen.layer) == targets_.end()) return;
     seen_.observe(seen.layer, seen.call, dense(seen.values));
   }
+  [[nodiscard]] bool is_needed() const { return !targets_.empty(); }
   [[nodiscard]] const Calibrator& seen() const { return seen_; }
 
  private:
-  static Calibrator::Keep keep_for(const QuantPlan& plan) {
-    const bool is_absmax = std::all_of(plan.layers.begin(), plan.layers.end(), [](const auto& l) {
-      return !lacks_scales(l) || l.acts.calibration == quant::Calibration{};
+  static Calibrator::Keep keep_for(std::span<const QuantPlan> plans) {
+    const auto is_absmax = [](const LayerPlan& layer) {
+      return !lacks_scales(layer) || layer.acts.calibration == quant::Calibration{};
+    };
+    const bool are_all = std::all_of(plans.begin(), plans.end(), [&](const QuantPlan& plan) {
+      return std::all_of(plan.layers.begin(), plan.layers.end(), is_absmax);
     });
-    return is_absmax ? Calibrator::Keep::Extents : Calibrator::Keep::Histograms;
+    return are_all ? Calibrator::Keep::Extents : Calibrator::Keep::Histograms;
   }
 
   /// All values of a view as one row, in the order in which they lie.
@@ -88,7 +96,7 @@ class ScaleObserver : public InputObserver {
     return {copy_.data(), 1, count};
   }
 
-  const QuantPlan& plan_;
+  std::set<std::string, std::less<>> targets_;
   Calibrator seen_;
   std::vector<float> copy_;
 };
@@ -105,6 +113,8 @@ void watch(Reasoner& reasoner, std::span<const Board> boards, StepObserver& obse
 QuantPlan without_quantizers(QuantPlan plan) {
   for (LayerPlan& layer : plan.layers) {
     layer.weights = layer.acts = {};
+    layer.bias = {};
+    layer.sharing = {};
     layer.scales.clear();
   }
   return plan;
@@ -137,18 +147,34 @@ std::vector<quant::Scale> scales_of(const LayerPlan& layer, const Calibrator& se
 }  // namespace
 
 void calibrate(const MakeReasoner& make, std::span<const Board> boards, QuantPlan& plan) {
-  if (!plan.needs_calibration()) return;
+  calibrate(make, boards, std::span(&plan, 1));
+}
+
+void calibrate(const MakeReasoner& make, std::span<const Board> boards,
+               std::span<QuantPlan> plans) {
+  if (std::none_of(plans.begin(), plans.end(),
+                   [](const QuantPlan& plan) { return plan.needs_calibration(); }))
+    return;
   DRIFTLESS_REQUIRE(!boards.empty(), ErrorCode::InvalidArgument,
                     "calibration: no boards; expected at least one");
-  if (RangeObserver ranges(plan); ranges.is_needed()) watch(*make(nullptr), boards, ranges);
-  if (std::none_of(plan.layers.begin(), plan.layers.end(), lacks_scales)) return;
-  const QuantPlan transforms = without_quantizers(plan);
+  const QuantPlan before = without_quantizers(plans[0]);
+  for (const QuantPlan& plan : plans)
+    DRIFTLESS_REQUIRE(without_quantizers(plan) == before, ErrorCode::InvalidArgument,
+                      "calibration: plans differ in layers, smoothing or rotations; expected "
+                      "plans that differ in quantizers");
+  if (RangeObserver ranges(plans[0]); ranges.is_needed()) watch(*make(nullptr), boards, ranges);
+  for (QuantPlan& plan : plans)
+    for (size_t i = 0; i < plan.layers.size(); ++i)
+      plan.layers[i].input_absmax = plans[0].layers[i].input_absmax;
+  ScaleObserver scales(plans);
+  if (!scales.is_needed()) return;
+  const QuantPlan transforms = without_quantizers(plans[0]);
   const std::unique_ptr<Reasoner> reasoner = make(&transforms);
-  ScaleObserver scales(plan);
   watch(*reasoner, boards, scales);
   const std::vector<model::NetworkCall> schedule = model::schedule(reasoner->config());
-  for (LayerPlan& layer : plan.layers)
-    if (lacks_scales(layer)) layer.scales = scales_of(layer, scales.seen(), schedule);
+  for (QuantPlan& plan : plans)
+    for (LayerPlan& layer : plan.layers)
+      if (lacks_scales(layer)) layer.scales = scales_of(layer, scales.seen(), schedule);
 }
 
 std::vector<Board> draw_boards(std::span<const Board> boards, int64_t count, uint64_t seed) {

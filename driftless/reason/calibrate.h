@@ -28,6 +28,11 @@ using MakeReasoner = std::function<std::unique_ptr<Reasoner>(const quant::QuantP
 /// reasoner throws.
 void calibrate(const MakeReasoner& make, std::span<const Board> boards, quant::QuantPlan& plan);
 
+/// The same for several plans at once: the boards run once for all of them. Throws InvalidArgument
+/// when they differ in more than their quantizers (in layers, smoothing or rotations).
+void calibrate(const MakeReasoner& make, std::span<const Board> boards,
+               std::span<quant::QuantPlan> plans);
+
 /// `count` of the boards, drawn without repetition by the seed; those of a smaller count are the
 /// first ones. Throws InvalidArgument when there are fewer.
 std::vector<Board> draw_boards(std::span<const Board> boards, int64_t count, uint64_t seed);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "driftless/model/config.h"
 #include "driftless/quant/plan.h"
@@ -20,17 +21,18 @@ struct ReasonerRequest {
   int64_t slots = 1;
 };
 
+/// Plans that differ in their quantizers only, so that the boards can run once for all of them.
 struct CalibrationRequest {
   model::ModelConfig config;
-  quant::QuantPlan plan{};
+  std::vector<quant::QuantPlan> plans{};
   std::span<const reason::Board> boards{};
   int64_t steps = 1;  ///< supervision steps that are observed
 };
 
 struct Backend {
   std::function<std::unique_ptr<reason::Reasoner>(const ReasonerRequest& request)> make;
-  /// The plan with its static scales and smoothing maxima, from boards run in float.
-  std::function<quant::QuantPlan(const CalibrationRequest& request)> calibrate;
+  /// The plans with their static scales and smoothing maxima, from boards run in float.
+  std::function<std::vector<quant::QuantPlan>(const CalibrationRequest& request)> calibrate;
 };
 
 }  // namespace driftless::study

@@ -22,6 +22,13 @@ std::vector<float> minus(std::span<const float> a, std::span<const float> b) {
   return difference;
 }
 
+/// z_H, then z_L.
+std::vector<float> joint(const reason::States& states) {
+  std::vector<float> both(states.h.begin(), states.h.end());
+  both.insert(both.end(), states.l.begin(), states.l.end());
+  return both;
+}
+
 void scale_to(std::vector<float>& vector, double length) {
   const double now = norm(vector);
   if (now == 0) return;
@@ -35,10 +42,12 @@ std::string dynamics_name(std::string_view name) { return "dynamics." + std::str
 DynamicsProbe::DynamicsProbe(reason::Reasoner& reference, reason::Reasoner& other, uint64_t seed)
     : reference_(reference), other_(other), seed_(seed) {}
 
-DynamicsProbe::Joint DynamicsProbe::joint(const reason::States& states) {
-  Joint both(states.h.begin(), states.h.end());
-  both.insert(both.end(), states.l.begin(), states.l.end());
-  return both;
+std::vector<DynamicsProbe::Joint> DynamicsProbe::joints(const reason::Reasoner& reasoner) const {
+  std::vector<Joint> all;
+  all.reserve(boards_.size());
+  for (int64_t slot = 0; slot < std::ssize(boards_); ++slot)
+    all.push_back(joint(reasoner.states(slot)));
+  return all;
 }
 
 void DynamicsProbe::start(std::span<const reason::Board> boards, int64_t first_board) {
@@ -56,10 +65,8 @@ void DynamicsProbe::start(std::span<const reason::Board> boards, int64_t first_b
 }
 
 void DynamicsProbe::before_step() {
-  for (size_t i = 0; i < states_.size(); ++i) {
-    states_[i].before_reference = joint(reference_.states(static_cast<int64_t>(i)));
-    states_[i].before_other = joint(other_.states(static_cast<int64_t>(i)));
-  }
+  before_reference_ = joints(reference_);
+  before_other_ = joints(other_);
 }
 
 std::vector<DynamicsProbe::Joint> DynamicsProbe::evaluate(reason::Reasoner& reasoner,
@@ -83,19 +90,15 @@ std::vector<DynamicsProbe::Joint> DynamicsProbe::evaluate(reason::Reasoner& reas
 
 std::vector<double> DynamicsProbe::stretch_perturbations(
     const std::vector<Joint>& after_reference) {
-  std::vector<Joint> perturbed;
-  perturbed.reserve(states_.size());
-  for (const BoardState& board : states_) {
-    perturbed.push_back(board.before_reference);
-    for (size_t i = 0; i < perturbed.back().size(); ++i)
-      perturbed.back()[i] += board.perturbation[i];
-  }
+  std::vector<Joint> perturbed = before_reference_;
+  for (size_t i = 0; i < perturbed.size(); ++i)
+    for (size_t k = 0; k < perturbed[i].size(); ++k) perturbed[i][k] += states_[i].perturbation[k];
   const std::vector<Joint> after = evaluate(reference_, perturbed);
   std::vector<double> stretches;
   stretches.reserve(states_.size());
   for (size_t i = 0; i < states_.size(); ++i) {
     // Rounding of the sum above makes the perturbation that was applied a little different.
-    const double applied = distance(perturbed[i], states_[i].before_reference);
+    const double applied = distance(perturbed[i], before_reference_[i]);
     Joint moved = minus(after[i], after_reference[i]);
     const double length = norm(moved);
     stretches.push_back(applied == 0 ? 0 : length / applied);
@@ -107,15 +110,10 @@ std::vector<double> DynamicsProbe::stretch_perturbations(
 }
 
 void DynamicsProbe::after_step(int64_t step, int64_t steps, Tally& tally) {
-  std::vector<Joint> before_reference, before_other, after_reference, after_other;
-  for (size_t i = 0; i < states_.size(); ++i) {
-    before_reference.push_back(states_[i].before_reference);
-    before_other.push_back(states_[i].before_other);
-    after_reference.push_back(joint(reference_.states(static_cast<int64_t>(i))));
-    after_other.push_back(joint(other_.states(static_cast<int64_t>(i))));
-  }
-  const std::vector<Joint> f_of_other = evaluate(reference_, before_other);
-  const std::vector<Joint> g_of_reference = evaluate(other_, before_reference);
+  const std::vector<Joint> after_reference = joints(reference_);
+  const std::vector<Joint> after_other = joints(other_);
+  const std::vector<Joint> f_of_other = evaluate(reference_, before_other_);
+  const std::vector<Joint> g_of_reference = evaluate(other_, before_reference_);
   const std::vector<double> stretches = stretch_perturbations(after_reference);
   for (size_t i = 0; i < states_.size(); ++i) {
     BoardState& board = states_[i];
@@ -123,7 +121,7 @@ void DynamicsProbe::after_step(int64_t step, int64_t steps, Tally& tally) {
     const double epsilon = norm(error);
     tally.add(dynamics_name("epsilon"), step, epsilon);
     tally.add(dynamics_name("L"), step, stretches[i]);
-    const double apart = distance(before_other[i], before_reference[i]);
+    const double apart = distance(before_other_[i], before_reference_[i]);
     if (apart > 0) {
       const Joint error_at_reference = minus(g_of_reference[i], after_reference[i]);
       tally.add(dynamics_name("delta"), step, distance(error, error_at_reference) / apart);

@@ -51,7 +51,7 @@ class DynamicsProbe {
  private:
   using Joint = std::vector<float>;  // z_H, then z_L
   struct BoardState {
-    Joint before_reference, before_other, perturbation;
+    Joint perturbation;
     std::vector<double> error_sum;  // of G(s) - F(s) over the steps
     double epsilon_sum = 0;
     double late_epsilon_sum = 0;
@@ -59,7 +59,8 @@ class DynamicsProbe {
     int64_t late_steps = 0;
   };
 
-  static Joint joint(const reason::States& states);
+  /// The joint states of all boards.
+  [[nodiscard]] std::vector<Joint> joints(const reason::Reasoner& reasoner) const;
   /// F or G of one state per board, computed in the slots on the side.
   std::vector<Joint> evaluate(reason::Reasoner& reasoner, const std::vector<Joint>& from);
   /// Follows the perturbation one step and returns L_t for each board.
@@ -71,6 +72,7 @@ class DynamicsProbe {
   uint64_t seed_;
   std::vector<reason::Board> boards_;
   std::vector<BoardState> states_;
+  std::vector<Joint> before_reference_, before_other_;
 };
 
 }  // namespace driftless::study

@@ -105,6 +105,7 @@ void set_value(Row& row, const Key& key, const toml::node& node, const std::stri
 class Reader {
  public:
   explicit Reader(std::string_view where) : where_(where) {
+    key_names_.reserve(kKeys.size());
     for (const Key& key : kKeys) key_names_.push_back(key.name);
   }
 
@@ -175,6 +176,7 @@ class Reader {
                       ErrorCode::BadConfig, at_line(where_, node), key.name, "; expected 1 to ",
                       kMaxRows, " rows");
     std::vector<Row> varied;
+    varied.reserve(combinations.size() * values.size());
     for (const Row& row : combinations)
       for (const toml::node* value : values) {
         varied.push_back(row);

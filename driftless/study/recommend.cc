@@ -28,6 +28,7 @@ class Search {
   }
 
   Recommendation run() {
+    result_.layers.reserve(layers_.size());
     for (const quant::LinearLayer& layer : layers_)
       result_.layers.push_back({.layer = layer, .divergence = {}});
     measure_sensitivities();
@@ -75,6 +76,7 @@ class Search {
     for (LayerChoice& choice : result_.layers) {
       report_("sensitivity of " + choice.layer.name);
       std::vector<Subject> subjects;
+      subjects.reserve(input_.choices.size());
       for (size_t i = 0; i < input_.choices.size(); ++i) {
         quant::QuantPlan alone;
         if (!input_.choices[i].is_none()) alone.layers.push_back(layer_plan(choice.layer, i));

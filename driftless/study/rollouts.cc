@@ -104,6 +104,71 @@ void add_noise(reason::Reasoner& reasoner, int64_t slot, double noise, uint64_t 
   reasoner.set_states(slot, {.h = h, .l = noisy});
 }
 
+/// All trajectories of a batch, run one after the other over all of its boards.
+class BatchVotes {
+ public:
+  BatchVotes(reason::Reasoner& reasoner, const RolloutBatch& batch, const RolloutOptions& options)
+      : reasoner_(reasoner),
+        batch_(batch),
+        options_(options),
+        slots_(batch.boards.size()),
+        votes_(batch.boards.size(), std::vector<StepVotes>(static_cast<size_t>(options.steps))),
+        latent_sums_(batch.boards.size()) {
+    std::iota(slots_.begin(), slots_.end(), 0);
+  }
+
+  void run(int64_t rollout) {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      reason::Board board = batch_.boards[i];
+      if (rollout > 0) board.seed = seed_of(i, rollout, 0);
+      reasoner_.reset(slots_[i], board);
+    }
+    for (int64_t step = 0; step < options_.steps; ++step) {
+      for (size_t i = 0; i < slots_.size() && options_.noise > 0; ++i)
+        add_noise(reasoner_, slots_[i], options_.noise, seed_of(i, rollout, step + 1));
+      reasoner_.step(slots_);
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        const reason::Readout readout = reasoner_.read(slots_[i]);
+        votes_[i][static_cast<size_t>(step)].add(
+            readout, reason::halt_score(reasoner_.config().arch, readout),
+            reasoner_.config().vocab_size);
+      }
+    }
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const std::span<const float> latent = reasoner_.states(slots_[i]).l;
+      latent_sums_[i].resize(latent.size());
+      for (size_t k = 0; k < latent.size(); ++k) latent_sums_[i][k] += latent[k];
+    }
+  }
+
+  void count(const task::Task& task, Tally& tally) const {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const task::Example& example = batch_.examples[i];
+      for (int64_t step = 0; step < options_.steps; ++step)
+        votes_[i][static_cast<size_t>(step)].count(task, example, reasoner_.config().vocab_size,
+                                                   step, tally);
+      std::vector<float> mean(latent_sums_[i].size());
+      for (size_t k = 0; k < mean.size(); ++k)
+        mean[k] = static_cast<float>(latent_sums_[i][k] / static_cast<double>(options_.rollouts));
+      tally.add(kRolloutDivergence, 0, distance(mean, batch_.float_latent[i]));
+      count_pair(task, example, batch_.float_answers[i], votes_[i].back().selected(), tally);
+    }
+  }
+
+ private:
+  [[nodiscard]] uint64_t seed_of(size_t board, int64_t rollout, int64_t step) const {
+    return mix_seeds({options_.seed, static_cast<uint64_t>(batch_.first_board) + board,
+                      static_cast<uint64_t>(rollout), static_cast<uint64_t>(step)});
+  }
+
+  reason::Reasoner& reasoner_;
+  const RolloutBatch& batch_;
+  const RolloutOptions& options_;
+  std::vector<int64_t> slots_;
+  std::vector<std::vector<StepVotes>> votes_;  // by board and step
+  std::vector<std::vector<double>> latent_sums_;
+};
+
 }  // namespace
 
 std::string rollout_name(std::string_view answer, std::string_view metric) {
@@ -112,49 +177,9 @@ std::string rollout_name(std::string_view answer, std::string_view metric) {
 
 void run_rollouts(reason::Reasoner& reasoner, const task::Task& task, const RolloutBatch& batch,
                   const RolloutOptions& options, Tally& tally) {
-  const size_t boards = batch.boards.size();
-  const int64_t vocab_size = reasoner.config().vocab_size;
-  std::vector<int64_t> slots(boards);
-  std::iota(slots.begin(), slots.end(), 0);
-  std::vector<std::vector<StepVotes>> votes(
-      boards, std::vector<StepVotes>(static_cast<size_t>(options.steps)));
-  std::vector<std::vector<double>> latent_sums(boards);
-  for (int64_t rollout = 0; rollout < options.rollouts; ++rollout) {
-    const auto seed_of = [&](size_t i, int64_t step) {
-      return mix_seeds({options.seed, static_cast<uint64_t>(batch.first_board) + i,
-                        static_cast<uint64_t>(rollout), static_cast<uint64_t>(step)});
-    };
-    for (size_t i = 0; i < boards; ++i) {
-      reason::Board board = batch.boards[i];
-      if (rollout > 0) board.seed = seed_of(i, 0);
-      reasoner.reset(slots[i], board);
-    }
-    for (int64_t step = 0; step < options.steps; ++step) {
-      if (options.noise > 0)
-        for (size_t i = 0; i < boards; ++i)
-          add_noise(reasoner, slots[i], options.noise, seed_of(i, step + 1));
-      reasoner.step(slots);
-      for (size_t i = 0; i < boards; ++i) {
-        const reason::Readout readout = reasoner.read(slots[i]);
-        votes[i][static_cast<size_t>(step)].add(
-            readout, reason::halt_score(reasoner.config().arch, readout), vocab_size);
-      }
-    }
-    for (size_t i = 0; i < boards; ++i) {
-      const std::span<const float> latent = reasoner.states(slots[i]).l;
-      latent_sums[i].resize(latent.size());
-      for (size_t k = 0; k < latent.size(); ++k) latent_sums[i][k] += latent[k];
-    }
-  }
-  for (size_t i = 0; i < boards; ++i) {
-    for (int64_t step = 0; step < options.steps; ++step)
-      votes[i][static_cast<size_t>(step)].count(task, batch.examples[i], vocab_size, step, tally);
-    std::vector<float> mean(latent_sums[i].size());
-    for (size_t k = 0; k < mean.size(); ++k)
-      mean[k] = static_cast<float>(latent_sums[i][k] / static_cast<double>(options.rollouts));
-    tally.add(kRolloutDivergence, 0, distance(mean, batch.float_latent[i]));
-    count_pair(task, batch.examples[i], batch.float_answers[i], votes[i].back().selected(), tally);
-  }
+  BatchVotes votes(reasoner, batch, options);
+  for (int64_t rollout = 0; rollout < options.rollouts; ++rollout) votes.run(rollout);
+  votes.count(task, tally);
 }
 
 }  // namespace driftless::study

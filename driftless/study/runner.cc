@@ -6,8 +6,7 @@
 #include <numeric>
 
 #include "driftless/base/error.h"
-#include "driftless/base/rng.h"
-#include "driftless/base/shuffle.h"
+#include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/rollouts.h"
@@ -15,20 +14,16 @@
 namespace driftless::study {
 namespace {
 
-/// The row's boards, drawn without replacement.
-std::vector<task::Example> draw(std::span<const task::Example> pool, const Row& row) {
-  DRIFTLESS_REQUIRE(row.calibration_boards <= std::ssize(pool), ErrorCode::InvalidArgument,
-                    "calibration: boards; got ", pool.size(), ", expected at least ",
-                    row.calibration_boards, "; give a larger --calibration file");
-  std::vector<size_t> order(pool.size());
-  std::iota(order.begin(), order.end(), 0);
-  Rng rng(static_cast<uint64_t>(row.calibration_seed));
-  shuffle(std::span(order), rng);
-  std::vector<task::Example> drawn;
-  drawn.reserve(static_cast<size_t>(row.calibration_boards));
-  for (int64_t i = 0; i < row.calibration_boards; ++i)
-    drawn.push_back(pool[order[static_cast<size_t>(i)]]);
-  return drawn;
+/// Whether the same observation of the same boards serves both rows.
+bool share_calibration(const Row& a, const Row& b) {
+  Row alike = b;
+  alike.scheme.weights = a.scheme.weights;
+  alike.scheme.acts = a.scheme.acts;
+  alike.scheme.bias = a.scheme.bias;
+  alike.scheme.sharing = a.scheme.sharing;
+  return alike.scheme == a.scheme && a.h_cycles == b.h_cycles && a.l_cycles == b.l_cycles &&
+         a.steps == b.steps && a.calibration_boards == b.calibration_boards &&
+         a.calibration_seed == b.calibration_seed;
 }
 
 /// Whatever turns a batch of boards into one result per row.
@@ -61,6 +56,11 @@ class StudyRun {
 
   void run(std::span<const Row> rows) {
     std::vector<RowResult> pending = unfinished(rows);
+    std::vector<Row> wanted;
+    wanted.reserve(pending.size());
+    for (const RowResult& result : pending) wanted.push_back(result.row);
+    const std::vector<quant::QuantPlan> plans = plans_of(wanted, input_, backend_);
+    for (size_t i = 0; i < pending.size(); ++i) pending[i].plan = plans[i];
     for (size_t first = 0; first < pending.size();) {
       const size_t count = group_size(pending, first);
       run_group(std::span(pending).subspan(first, count));
@@ -74,7 +74,9 @@ class StudyRun {
   /// Rank 0 looks at the finished ones and tells everybody.
   std::vector<RowResult> unfinished(std::span<const Row> rows) {
     std::vector<RowResult> pending;
+    pending.reserve(rows.size());
     std::vector<uint8_t> is_wanted;
+    is_wanted.reserve(rows.size());
     for (const Row& row : rows) {
       pending.push_back({.study = input_.name,
                          .index = std::ssize(pending),
@@ -108,11 +110,9 @@ class StudyRun {
 
   void run_group(std::span<RowResult> group) {
     std::string names;
-    for (RowResult& result : group) {
-      result.plan = plan_of(result.row, input_, backend_);
+    for (const RowResult& result : group)
       names += (names.empty() ? "" : " | ") + quant::to_string(result.row.scheme.weights) + " " +
                quant::to_string(result.row.scheme.acts);
-    }
     run_batches(group, names,
                 group[0].row.rollouts > 0 ? rollout_function(group[0]) : lockstep_function(group));
     if (!is_root()) return;
@@ -223,14 +223,30 @@ BatchResult StudyRun::run_noisy(reason::Reasoner& noisy, reason::Reasoner& clean
 
 }  // namespace
 
-quant::QuantPlan plan_of(const Row& row, const StudyInput& input, const Backend& backend) {
-  const model::ModelConfig config = vary(input.config, row);
-  quant::QuantPlan plan = quant::resolve(row.scheme, reason::linear_layers(config));
-  if (!plan.needs_calibration()) return plan;
-  const std::vector<task::Example> drawn = draw(input.calibration, row);
-  const std::vector<reason::Board> boards = boards_of(drawn, input.seed, 0);
-  return backend.calibrate(
-      {.config = config, .plan = std::move(plan), .boards = boards, .steps = row.steps});
+std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInput& input,
+                                       const Backend& backend) {
+  std::vector<quant::QuantPlan> plans;
+  plans.reserve(rows.size());
+  for (const Row& row : rows)
+    plans.push_back(quant::resolve(row.scheme, reason::linear_layers(vary(input.config, row))));
+  for (size_t first = 0; first < rows.size(); ++first) {
+    if (!plans[first].needs_calibration()) continue;
+    const Row& row = rows[first];
+    CalibrationRequest request{.config = vary(input.config, row), .steps = row.steps};
+    std::vector<size_t> alike;
+    for (size_t i = first; i < rows.size(); ++i) {
+      if (!plans[i].needs_calibration() || !share_calibration(row, rows[i])) continue;
+      alike.push_back(i);
+      request.plans.push_back(plans[i]);
+    }
+    const std::vector<reason::Board> boards =
+        reason::draw_boards(boards_of(input.calibration, input.seed, 0), row.calibration_boards,
+                            static_cast<uint64_t>(row.calibration_seed));
+    request.boards = boards;
+    const std::vector<quant::QuantPlan> calibrated = backend.calibrate(request);
+    for (size_t i = 0; i < alike.size(); ++i) plans[alike[i]] = calibrated[i];
+  }
+  return plans;
 }
 
 void run_rows(std::span<const Row> rows, const StudyInput& input, const Backend& backend,

@@ -41,9 +41,11 @@ struct Sink {
   std::function<void(int64_t boards, const std::string& rows)> progress;
 };
 
-/// The plan of a resolved row, calibrated where it needs it. Throws InvalidArgument when there are
-/// fewer calibration boards than the row asks for.
-quant::QuantPlan plan_of(const Row& row, const StudyInput& input, const Backend& backend);
+/// The plans of resolved rows, calibrated where they need it; rows that ask for the same
+/// calibration share its boards. Throws InvalidArgument when there are fewer calibration boards
+/// than a row asks for.
+std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInput& input,
+                                       const Backend& backend);
 
 /// Hands a record for each unfinished row to the sink, in the order of the rows.
 void run_rows(std::span<const Row> rows, const StudyInput& input, const Backend& backend,

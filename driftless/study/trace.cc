@@ -77,13 +77,14 @@ class Tracer {
   Tracer(std::span<const Row> rows, const StudyInput& input, const Backend& backend)
       : input_(input), steps_(rows[0].steps), config_(vary(input.config, rows[0])) {
     reference_ = backend.make({.config = config_, .slots = input.batch});
-    for (const Row& row : rows) {
-      const quant::QuantPlan plan = plan_of(row, input, backend);
-      const model::ModelConfig config = vary(input.config, row);
-      const bool is_reference = plan.layers.empty() && config == config_;
-      own_.push_back(is_reference
-                         ? nullptr
-                         : backend.make({.config = config, .plan = plan, .slots = input.batch}));
+    const std::vector<quant::QuantPlan> plans = plans_of(rows, input, backend);
+    own_.reserve(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const model::ModelConfig config = vary(input.config, rows[i]);
+      const bool is_reference = plans[i].layers.empty() && config == config_;
+      own_.push_back(
+          is_reference ? nullptr
+                       : backend.make({.config = config, .plan = plans[i], .slots = input.batch}));
     }
   }
 

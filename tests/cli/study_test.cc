@@ -163,7 +163,7 @@ TEST_F(Study, RefusesWhatDoesNotFit) {
   expect_failure(driftless("study granularity" + files() + " --set stepps=2"), 11,
                  "did you mean 'steps'");
   expect_failure(driftless("study calibration-size" + files() + " --limit 2"), 10,
-                 "give a larger --calibration");
+                 "got 200, expected 1 to 64");
   const std::string results = out("results.jsonl");
   const std::string command =
       "study decomposition --limit 1 --set steps=1 --set calibration_boards=1"

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/reason/linear_layers.h"
 
 #include "tests/engine/random_model.h"
 
@@ -48,12 +49,16 @@ void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::fre
 namespace driftless::engine {
 namespace {
 
-TEST(StepLoop, AllocatesNothing) {
+/// One step after another, all linear layers under these quantizers.
+void expect_no_allocations(const quant::Scheme& scheme) {
   for (const testing::NamedConfig& named : testing::named_configs())
     for (const int64_t threads : {1, 2}) {
+      quant::QuantPlan plan = quant::resolve(scheme, reason::linear_layers(named.config));
+      for (quant::LayerPlan& layer : plan.layers)
+        if (layer.needs_scales()) layer.scales = {{0.25f}};
       const int64_t before_building = allocations;
       const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(named.config, 3),
-                                              {.slots = 3, .threads = threads});
+                                              {.slots = 3, .threads = threads, .plan = &plan});
       EXPECT_GT(allocations, before_building) << "the counter does not count";
       const std::vector<int64_t> slots = {0, 1, 2};
       for (const int64_t slot : slots)
@@ -61,8 +66,20 @@ TEST(StepLoop, AllocatesNothing) {
       reasoner->step(slots);
       const int64_t before = allocations;
       reasoner->step(slots);
-      EXPECT_EQ(allocations - before, 0) << named.name << ", " << threads << " threads";
+      EXPECT_EQ(allocations - before, 0)
+          << named.name << ", " << threads << " threads, " << to_string(scheme);
     }
+}
+
+TEST(StepLoop, AllocatesNothing) { expect_no_allocations({}); }
+
+TEST(StepLoop, AllocatesNothingUnderSimulatedQuantization) {
+  for (const char* acts : {"mxint4", "mxfp4,rule=mse", "nvfp4", "int4", "int4/token",
+                           "uint4/group32", "int4/tensor/static"})
+    expect_no_allocations({.weights = quant::parse_quant_spec("mxint4"),
+                           .acts = quant::parse_quant_spec(acts),
+                           .coverage = quant::Coverage::Linear,
+                           .hadamard = std::string_view(acts) == "mxint4"});
 }
 
 }  // namespace

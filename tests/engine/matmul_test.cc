@@ -22,7 +22,7 @@ void expect_product(const MatmulShape& s, bool is_constant) {
   const auto a = random_values(s.m * (s.a.row + s.k), 1);
   const auto b = random_values((s.k + 1) * (s.n + 1) * std::max(s.b.row, s.b.column), 2);
   std::vector<float> c(static_cast<size_t>(s.m * s.c.row), -9.0f);
-  const Matmul matmul = is_constant ? Matmul(s, 2, b.data()) : Matmul(s, 2);
+  const Matmul matmul = Matmul(Dtype::Float32, s, 2, {.b = is_constant ? b.data() : nullptr});
   matmul.run(1, a.data(), is_constant ? nullptr : b.data(), c.data());
   for (int64_t i = 0; i < s.m; ++i)
     for (int64_t j = 0; j < s.c.row; ++j) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ class Reference {
   Reference(const store::Checkpoint& checkpoint, double disturbance)
       : config_(checkpoint.config), tensors_(checkpoint.tensors), disturbance_(disturbance) {}
 
+  /// Called with the input of each linear layer, row by row, which it may replace.
+  std::function<void(const std::string& layer, Matrix& input)> on_input;
+
   void reset(const std::vector<uint8_t>& tokens, int64_t puzzle, uint64_t seed);
   void step();
 
@@ -41,6 +45,7 @@ class Reference {
 
  private:
   Matrix weight(const std::string& name) const;
+  Matrix linear(Matrix x, const std::string& name) const;
   Matrix swiglu(const Matrix& x, const std::string& prefix) const;
   Matrix attention(const Matrix& x, const std::string& prefix) const;
   void rotate(Matrix& qkv) const;

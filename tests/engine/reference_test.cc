@@ -38,8 +38,13 @@ Matrix Reference::weight(const std::string& name) const {
   return matrix;
 }
 
+Matrix Reference::linear(Matrix x, const std::string& name) const {
+  if (on_input) on_input(name, x);
+  return times_transposed(x, weight(name));
+}
+
 Matrix Reference::swiglu(const Matrix& x, const std::string& prefix) const {
-  const Matrix gate_up = times_transposed(x, weight(prefix + ".gate_up_proj.weight"));
+  const Matrix gate_up = linear(x, prefix + ".gate_up_proj.weight");
   const int64_t inner = gate_up.columns / 2;
   Matrix product(x.rows, inner);
   for (int64_t i = 0; i < x.rows; ++i)
@@ -47,7 +52,7 @@ Matrix Reference::swiglu(const Matrix& x, const std::string& prefix) const {
       const double gate = gate_up.at(i, j);
       product.at(i, j) = gate / (1 + std::exp(-gate)) * gate_up.at(i, inner + j);
     }
-  return times_transposed(product, weight(prefix + ".down_proj.weight"));
+  return linear(product, prefix + ".down_proj.weight");
 }
 
 void Reference::rotate(Matrix& qkv) const {
@@ -74,7 +79,7 @@ void Reference::rotate(Matrix& qkv) const {
 }
 
 Matrix Reference::attention(const Matrix& x, const std::string& prefix) const {
-  Matrix qkv = times_transposed(x, weight(prefix + ".qkv_proj.weight"));
+  Matrix qkv = linear(x, prefix + ".qkv_proj.weight");
   rotate(qkv);
   const int64_t width = config_.hidden_size;
   const int64_t head_width = width / config_.num_heads;
@@ -97,7 +102,7 @@ Matrix Reference::attention(const Matrix& x, const std::string& prefix) const {
               share[static_cast<size_t>(j)] / total * qkv.at(j, 2 * width + first + k);
     }
   }
-  return times_transposed(mixed, weight(prefix + ".o_proj.weight"));
+  return linear(mixed, prefix + ".o_proj.weight");
 }
 
 Matrix Reference::norm(Matrix sum, int64_t longest_sum) {
@@ -197,10 +202,13 @@ void Reference::step() {
 }
 
 void Reference::read_out() {
-  const Matrix all = times_transposed(z_h, weight("lm_head.weight"));
-  outputs.assign(all.values.begin() + config_.puzzle_emb_len * config_.vocab_size,
-                 all.values.end());
-  const Matrix halt = times_transposed(z_h, weight("q_head.weight"));
+  const int64_t width = config_.hidden_size;
+  Matrix cells(config_.seq_len, width);
+  cells.values.assign(z_h.values.begin() + config_.puzzle_emb_len * width, z_h.values.end());
+  outputs = linear(cells, "lm_head.weight").values;
+  Matrix first(1, width);
+  first.values.assign(z_h.values.begin(), z_h.values.begin() + width);
+  const Matrix halt = linear(first, "q_head.weight");
   const Matrix bias = weight("q_head.bias");
   outputs.push_back(halt.at(0, 0) + bias.at(0, 0));
   outputs.push_back(halt.at(0, 1) + bias.at(0, 1));

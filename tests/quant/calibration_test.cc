@@ -73,6 +73,39 @@ TEST(Calibration, KeepsCallsApartAndFoldsThem) {
   EXPECT_EQ(scale("int4/tensor/static,fold=p33"), 1);
 }
 
+TEST(Calibration, FoldsTheChosenCallsOnly) {
+  for (const auto keep : {Calibrator::Keep::Histograms, Calibrator::Keep::Extents}) {
+    Calibrator calibrator(keep);
+    for (const int64_t call : {0, 2, 3}) {
+      const float peak = 7 * static_cast<float>(call + 1);
+      calibrator.observe("mlp.down", call, {&peak, 1, 1});
+    }
+    const QuantSpec spec = parse_quant_spec("int4/tensor/static");
+    const auto scale = [&](std::vector<int64_t> calls) {
+      return calibrator.scale("mlp.down", spec, calls).scale;
+    };
+    EXPECT_EQ(scale({0, 1}), 1) << "call 1 was never observed";
+    EXPECT_EQ(scale({2}), 3);
+    EXPECT_EQ(scale({0, 2, 3, 9}), 4);
+    EXPECT_EQ(calibrator.scale("mlp.down", spec), (Scale{4}));
+    EXPECT_ERROR(scale({1}), ErrorCode::InvalidArgument, "none of these calls");
+  }
+}
+
+TEST(Calibration, RefusesAPercentileOfTooFewValues) {
+  Calibrator calibrator;
+  std::vector<float> x(99, 1.0f);
+  calibrator.observe("a", 0, {x.data(), 1, 99});
+  const QuantSpec spec = parse_quant_spec("int4/tensor/static,calib=p99");
+  EXPECT_ERROR((void)calibrator.scale("a", spec), ErrorCode::InvalidArgument,
+               "saw 99 values in a call, expected at least 100");
+  calibrator.observe("a", 0, {x.data(), 1, 1});
+  EXPECT_EQ(calibrator.scale("a", spec).scale, 1.0f / 7);
+  Calibrator extents(Calibrator::Keep::Extents);
+  extents.observe("a", 0, {x.data(), 1, 99});
+  EXPECT_ERROR((void)extents.scale("a", spec), ErrorCode::InvalidArgument, "needs histograms");
+}
+
 TEST(Calibration, LeastErrorBeatsAbsmaxOnGaussians) {
   const auto values = testing::gaussian_values(20000, 5);
   const QuantSpec mse = parse_quant_spec("int4,calib=mse");

@@ -110,9 +110,10 @@ inline Backend linear_backend(LinearStep reference, LinearStep other) {
           },
           .calibrate =
               [](const CalibrationRequest& request) {
-                quant::QuantPlan plan = request.plan;
-                for (quant::LayerPlan& layer : plan.layers) layer.scales = {{.scale = 1}};
-                return plan;
+                std::vector<quant::QuantPlan> plans = request.plans;
+                for (quant::QuantPlan& plan : plans)
+                  for (quant::LayerPlan& layer : plan.layers) layer.scales = {{.scale = 1}};
+                return plans;
               }};
 }
 

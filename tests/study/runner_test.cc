@@ -197,7 +197,7 @@ TEST_F(Runner, RejectsBadInput) {
   Row row = rows_for(parse_recipe(kRecipe, "test"), study.config)[2];
   row.calibration_boards = 8;
   EXPECT_ERROR(run_rows(std::vector{row}, study, backend, *single, sink),
-               ErrorCode::InvalidArgument, "got 7, expected at least 8");
+               ErrorCode::InvalidArgument, "got 8, expected 1 to 7");
   study.examples = {};
   EXPECT_ERROR(run_rows(std::vector{row}, study, backend, *single, sink),
                ErrorCode::InvalidArgument, "boards and batch; got 0");

@@ -10,4 +10,6 @@ std::span<const EpilogueSet* const> available_epilogues() {
   return kSets;
 }
 
+const TileKernels* tile_kernels() { return nullptr; }
+
 }  // namespace driftless::engine

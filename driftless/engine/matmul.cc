@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/engine/matmul.h"
+
+#include "driftless/engine/products.h"
+
+namespace driftless::engine {
+namespace {
+
+std::unique_ptr<Product> make_product(Dtype dtype, const MatmulShape& shape, int64_t workers,
+                                      const Constant& constant) {
+  if (dtype == Dtype::Float32) return make_onednn_product(shape, workers, constant);
+  if (const TileKernels* kernels = tile_kernels())
+    return make_tile_product(*kernels, shape, workers, constant);
+  return make_rounded_product(shape, workers, constant);
+}
+
+}  // namespace
+
+Matmul::Matmul(Dtype dtype, const MatmulShape& shape, int64_t workers, const Constant& constant)
+    : product_(make_product(dtype, shape, workers, constant)) {}
+
+}  // namespace driftless::engine

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways to multiply that Matmul chooses from.
+#pragma once
+
+#include <memory>
+
+#include "driftless/engine/kernels/tiles.h"
+#include "driftless/engine/matmul.h"
+
+namespace driftless::engine {
+
+/// float32 through oneDNN: the only place that knows it. Throws Unsupported without oneDNN or when
+/// oneDNN refuses the shape.
+std::unique_ptr<Product> make_onednn_product(const MatmulShape& shape, int64_t workers,
+                                             const Constant& constant);
+
+/// bf16 on a processor that multiplies tiles.
+std::unique_ptr<Product> make_tile_product(const TileKernels& kernels, const MatmulShape& shape,
+                                           int64_t workers, const Constant& constant);
+
+/// bf16 elsewhere: operands are rounded, then multiplied in float32 through oneDNN.
+std::unique_ptr<Product> make_rounded_product(const MatmulShape& shape, int64_t workers,
+                                              const Constant& constant);
+
+}  // namespace driftless::engine
