@@ -64,10 +64,10 @@ d3.group ??= (items, key) => {
   return groups;
 };
 
-/// Records that may share a figure: of one study, checkpoint, data set, number of boards and seed.
+/// Records that may share a figure: of one study, checkpoint, data set, number of boards, seed, backend and version.
 function groupsOf(study) {
   const records = page.records.filter((record) => record.study === study);
-  const key = (r) => JSON.stringify([r.checkpoint, r.data, r.n, r.config.seed, r.version]);
+  const key = (r) => JSON.stringify([r.checkpoint, r.data, r.n, r.config.seed, r.config.backend, r.version]);
   return [...d3.group(records, key).values()].map((group) => group.slice().sort((a, b) => a.row - b.row));
 }
 
