@@ -15,6 +15,11 @@ function drawSpark(svg, run, step, highest) {
   svg.append("circle").attr("cx", x(step)).attr("cy", y(run.divergence[step])).attr("r", 4).attr("fill", "var(--accent)");
 }
 
+function traceCommand({checkpoint, data, n, seed, steps, schemes}) {
+  const names = schemes.map(({weights, acts}) => word(acts.replace(/\/(static|dynamic)/, "") === weights ? acts : `${weights}:${acts}`));
+  return `driftless trace ${word(checkpoint.file)} --data ${word(data.file)} --limit ${n} --seed ${seed} --steps ${steps} --schemes ${names.join(" ")} --out trace.json`;
+}
+
 function makePlayer(trace, index) {
   const label = (scheme) => schemeLabel(scheme);
   const state = {board: 0, step: 0, chosen: d3.range(Math.min(mostSchemes, trace.schemes.length)), timer: null};
@@ -126,7 +131,7 @@ function makePlayer(trace, index) {
       " plays. Bold: given. Framed: wrong. Shaded: the less sure the model is, the darker. The curve is the distance of z_L from the float model's."),
     make("div", {class: "provenance"}, make("p", {}, [`n ${trace.n} boards of ${trace.data.file}`, `seed ${trace.seed}`,
       `checkpoint ${trace.checkpoint.file} (sha256 ${trace.checkpoint.sha256.slice(0, 12)})`, `${trace.steps} steps`, `driftless ${trace.version}`].join(" · ")),
-      make("p", {}, "Command: ", make("code", {}, `driftless trace ${trace.checkpoint.file} --data ${trace.data.file} --limit ${trace.n} --seed ${trace.seed} --out trace.json`))));
+      make("p", {}, "Command: ", make("code", {}, traceCommand(trace)))));
   element.addEventListener("keydown", (event) => {
     // A list, a checkbox or a button has keys of its own; so has the slider, and they mean the same.
     if (event.target !== element || !keys[event.key]) return;

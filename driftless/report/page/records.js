@@ -74,15 +74,18 @@ function groupsOf(study) {
 /// Rows below the last one that have no record.
 function missingRows(records) {
   const rows = new Set(records.map((record) => record.row));
-  return d3.range(d3.max(rows.values())).filter((row) => !rows.has(row));
+  return d3.range(d3.max([...rows])).filter((row) => !rows.has(row));
 }
+
+/// A word as a shell takes it.
+const word = (text) => (/^[\w./:,=+@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function commandOf(record) {
   const {study, checkpoint, data, n, config} = record;
-  const files = `--data ${data.file} --limit ${n} --seed ${config.seed}`;
+  const files = `--data ${word(data.file)} --limit ${n} --seed ${config.seed}`;
   return study === "ladder"
-    ? `driftless ladder ${checkpoint.file} ${files} --coverage ${config.coverage} --steps ${config.steps}`
-    : `driftless study ${study} --model ${checkpoint.file} ${files} --out ${study}.jsonl`;
+    ? `driftless ladder ${word(checkpoint.file)} ${files} --coverage ${config.coverage} --steps ${config.steps}`
+    : `driftless study ${word(study)} --model ${word(checkpoint.file)} ${files} --out ${word(`${study}.jsonl`)}`;
 }
 
 function distinct(records, value) {
