@@ -31,6 +31,8 @@ constexpr std::array kVerbs = {
     Verb{"ladder", "what each number format does to a model", add_ladder_command},
     Verb{"study", "run a recipe of quantization experiments", add_study_command},
     Verb{"recommend", "the fewest bits per layer that keep accuracy", add_recommend_command},
+    Verb{"trace", "record board trajectories for a report's player", add_trace_command},
+    Verb{"report", "turn results into one page to look at", add_report_command},
     Verb{"bench", "how fast a model runs here", add_bench_command},
     Verb{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
     Verb{"formats", "the table of number formats", add_formats_command},

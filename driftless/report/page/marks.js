@@ -1,0 +1,206 @@
+// The marks: lines with bands, and dots with intervals (heat_map.js has the third). A panel is plain data:
+//   {kind: "lines", title, x, y, log, connect, series: [{label, points: [{x, y, low, high}]}]}
+//   {kind: "dots", title, x, reference: {value, low, high}, rows: [{label, value, low, high, extra}]}
+//   {kind: "heat", title, rows, columns, values, diverging}
+// Each is drawn at the width of its box, again whenever that changes.
+
+const dashes = ["", "7 3", "2 3", "9 3 2 3"];
+const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond];
+const knownLabels = [];
+
+/// Color, dash and symbol of a label, the same in every figure of the page.
+function styleOf(label) {
+  if (label === floatLabel) return {color: "var(--ink)", dash: "", symbol: d3.symbolCircle};
+  if (!knownLabels.includes(label)) knownLabels.push(label);
+  const index = knownLabels.indexOf(label);
+  const turn = Math.floor(index / 6) % dashes.length;
+  return {color: `var(--series-${index % 6})`, dash: dashes[turn], symbol: symbols[(index + turn) % symbols.length]};
+}
+
+const symbolPath = (style, area) => d3.symbol().type(style.symbol).size(area)();
+
+const percentText = (value) => `${(100 * value).toFixed(2)} %`;
+
+function numberText(value) {
+  if (!isFinite(value)) return "no value";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(3);
+  return String(Number(value.toPrecision(5)));
+}
+
+const unitText = (panel, value) => (panel.percent && isFinite(value) ? percentText(value) : numberText(value));
+
+function intervalText(panel, point) {
+  const text = unitText(panel, point.y ?? point.value);
+  return isFinite(point.low) ? `${text} (95 %: ${unitText(panel, point.low)} to ${unitText(panel, point.high)})` : text;
+}
+
+/// A tooltip inside a panel's box; text only.
+function tipOf(box) {
+  const tip = box.appendChild(make("div", {class: "tip", hidden: ""}));
+  return {
+    show(x, y, text) {
+      tip.hidden = false;
+      tip.textContent = text;
+      const left = Math.max(0, Math.min(x + 12, box.clientWidth - tip.offsetWidth));
+      tip.style.left = `${left}px`;
+      tip.style.top = `${Math.max(0, y - tip.offsetHeight - 10)}px`;
+    },
+    hide() {
+      tip.hidden = true;
+    },
+  };
+}
+
+function newSvg(box, width, height, name) {
+  d3.select(box).select("svg").remove();
+  return d3.select(box).append("svg").attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("width", width).attr("role", "img").attr("aria-label", name);
+}
+
+/// A scale over the values, with ten percent of room on a log axis and zero on a linear one.
+function valueScale(values, log, range) {
+  const finite = values.filter((value) => isFinite(value) && (!log || value > 0));
+  const [low, high] = finite.length > 0 ? d3.extent(finite) : [log ? 0.1 : 0, 1];
+  if (log) return d3.scaleLog().domain([low / 1.1, high * 1.1]).range(range);
+  return d3.scaleLinear().domain([Math.min(0, low), high === 0 ? 1 : high]).nice(5).range(range);
+}
+
+function tickFormat(panel) {
+  if (panel.percent) return (value) => `${Number((100 * value).toPrecision(4))} %`;
+  return (value) => (Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(0) : String(Number(value.toPrecision(4))));
+}
+
+/// At most six ticks; on a log axis the powers of ten, or 1-2-5 steps where there are few.
+function ticksOf(scale, log) {
+  if (!log) return scale.ticks(5);
+  const [low, high] = scale.domain();
+  const decades = Math.log10(high / low);
+  const factors = decades > 3 ? [1] : decades > 1.2 ? [1, 3] : [1, 1.5, 2, 3, 5, 7];
+  const all = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1)
+    .flatMap((exponent) => factors.map((factor) => factor * 10 ** exponent));
+  const inside = all.filter((tick) => tick >= low && tick <= high);
+  const stride = Math.ceil(inside.length / 6);
+  return inside.filter((_, index) => index % stride === 0);
+}
+
+function drawValueAxis(svg, panel, scale, log, left, right) {
+  const ticks = ticksOf(scale, log);
+  svg.append("g").attr("aria-hidden", "true").selectAll("line").data(ticks).enter().append("line")
+    .attr("class", "grid").attr("x1", left).attr("x2", right).attr("y1", scale).attr("y2", scale);
+  svg.append("g").attr("class", "axis").attr("transform", `translate(${left},0)`)
+    .call(d3.axisLeft(scale).tickValues(ticks).tickFormat(tickFormat(panel)).tickSize(0).tickPadding(6))
+    .select(".domain").remove();
+}
+
+function xScaleOf(panel, points, range) {
+  const values = [...new Set(points.map((point) => point.x))].sort(d3.ascending);
+  const scale = panel.logX ? d3.scaleLog() : d3.scaleLinear();
+  const [low, high] = d3.extent(values);
+  const isSingle = !(low < high);
+  scale.domain(isSingle ? [low / 2, low * 1.5] : panel.logX ? [low / 1.1, high * 1.1] : [low, high]).range(range);
+  const most = Math.max(2, Math.floor((range[1] - range[0]) / (panel.logX ? 56 : 34)));
+  const stride = Math.ceil(values.length / most);
+  return {scale, ticks: values.filter((_, index) => index % stride === 0)};
+}
+
+function drawLines(box, panel, hidden) {
+  const width = Math.max(260, box.clientWidth);
+  const height = Math.min(320, Math.max(220, width * 0.58));
+  const [left, right, top, bottom] = [52, width - 10, 10, height - 38];
+  const shown = panel.series.filter((series) => !hidden.has(series.label));
+  const points = shown.flatMap((series) => series.points);
+  const svg = newSvg(box, width, height, panel.name);
+  const {scale: x, ticks} = xScaleOf(panel, panel.series.flatMap((series) => series.points), [left + 6, right - 6]);
+  const y = valueScale(points.flatMap((p) => [p.y, p.low, p.high]), panel.log, [bottom, top]);
+  drawValueAxis(svg, panel, y, panel.log, left, right);
+  svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`)
+    .call(d3.axisBottom(x).tickValues(ticks).tickFormat(tickFormat({})).tickSize(4));
+  svg.append("text").attr("class", "axis-label").attr("x", (left + right) / 2).attr("y", height - 4)
+    .attr("text-anchor", "middle").text(panel.x);
+  const isShown = (point) => isFinite(point.y) && (!panel.log || point.y > 0);
+  const [lowest] = y.domain();
+  for (const series of shown) {
+    const style = styleOf(series.label);
+    const group = svg.append("g").attr("class", "series").attr("data-label", series.label);
+    const area = d3.area().defined((p) => isShown(p) && isFinite(p.low)).x((p) => x(p.x))
+      .y0((p) => y(Math.max(lowest, p.low))).y1((p) => y(Math.max(lowest, p.high)));
+    const line = d3.line().defined(isShown).x((p) => x(p.x)).y((p) => y(p.y));
+    if (panel.connect !== false) {
+      group.append("path").attr("class", "band").attr("fill", style.color).attr("d", area(series.points));
+      group.append("path").attr("class", "line").attr("stroke", style.color)
+        .attr("stroke-dasharray", style.dash).attr("d", line(series.points));
+    }
+    group.selectAll("path.point").data(series.points.filter(isShown)).enter().append("path").attr("class", "point")
+      .attr("transform", (p) => `translate(${x(p.x)},${y(p.y)})`)
+      .attr("fill", style.color).attr("d", symbolPath(style, panel.connect === false ? 56 : 30));
+  }
+  hoverLines(box, svg, panel, shown, x, y, isShown);
+}
+
+function hoverLines(box, svg, panel, shown, x, y, isShown) {
+  const tip = box.tip;
+  const all = shown.flatMap((series) => series.points.filter(isShown).map((point) => ({series, point})));
+  const node = svg.node();
+  node.addEventListener("pointerleave", () => tip.hide());
+  node.addEventListener("pointermove", (event) => {
+    const {left, top, width} = node.getBoundingClientRect();
+    const scale = node.viewBox.baseVal.width / width;
+    const [px, py] = [(event.clientX - left) * scale, (event.clientY - top) * scale];
+    const away = ({point}) => Math.hypot(x(point.x) - px, y(point.y) - py);
+    if (all.length === 0) return;
+    const {series, point} = all.reduce((best, next) => (away(next) < away(best) ? next : best));
+    tip.show(x(point.x), y(point.y), `${series.label}, ${panel.x} ${numberText(point.x)}: ${intervalText(panel, point)}`);
+  });
+}
+
+function drawDots(box, panel) {
+  const width = Math.max(260, box.clientWidth);
+  const isNarrow = width < 560;
+  const labels = [...new Set(panel.rows.map((row) => row.label))];
+  const step = isNarrow ? 40 : 26;
+  const longest = d3.max(labels, (label) => label.length) * 6.9 + 16;
+  const [left, right, top] = [isNarrow ? 8 : Math.min(longest, width * 0.5), width - 16, 6];
+  const bottom = top + step * labels.length;
+  const height = bottom + 40;
+  const svg = newSvg(box, width, height, panel.name);
+  const {reference} = panel;
+  const values = panel.rows.flatMap((row) => [row.value, row.low, row.high]).concat(reference ? [reference.high] : []);
+  const x = valueScale(values, panel.log, [left + 6, right - 6]);
+  const ticks = ticksOf(x, panel.log);
+  svg.append("g").selectAll("line").data(ticks).enter().append("line").attr("class", "grid")
+    .attr("x1", x).attr("x2", x).attr("y1", top).attr("y2", bottom);
+  svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`)
+    .call(d3.axisBottom(x).tickValues(ticks).tickFormat(tickFormat(panel)).tickSize(0).tickPadding(6)).select(".domain").remove();
+  svg.append("text").attr("class", "axis-label").attr("x", (left + right) / 2).attr("y", height - 4)
+    .attr("text-anchor", "middle").text(panel.x);
+  if (reference && isFinite(reference.value)) drawReference(svg, x, reference, top, bottom);
+  for (const [index, label] of labels.entries()) {
+    const y = top + step * (index + (isNarrow ? 0.72 : 0.5));
+    svg.append("text").attr("x", isNarrow ? left : left - 8).attr("y", isNarrow ? y - 15 : y + 4)
+      .attr("text-anchor", isNarrow ? "start" : "end").text(label);
+    const rows = panel.rows.filter((row) => row.label === label);
+    rows.forEach((row, i) => drawDot(box, svg, panel, x, row, y + (rows.length > 1 ? (i - (rows.length - 1) / 2) * 6 : 0)));
+  }
+}
+
+function drawReference(svg, x, reference, top, bottom) {
+  svg.append("rect").attr("class", "reference-band").attr("x", x(reference.low)).attr("y", top)
+    .attr("width", Math.max(1, x(reference.high) - x(reference.low))).attr("height", bottom - top);
+  svg.append("line").attr("class", "reference").attr("x1", x(reference.value)).attr("x2", x(reference.value))
+    .attr("y1", top).attr("y2", bottom);
+}
+
+function drawDot(box, svg, panel, x, row, y) {
+  if (!isFinite(row.value) || (panel.log && row.value <= 0)) return;
+  const style = styleOf(row.color ?? row.label);
+  const [lowest] = x.domain();
+  const group = svg.append("g").attr("class", "dot").attr("data-label", row.label);
+  if (isFinite(row.low))
+    group.append("line").attr("class", "interval").attr("stroke", style.color)
+      .attr("x1", x(Math.max(lowest, row.low))).attr("x2", x(row.high)).attr("y1", y).attr("y2", y);
+  group.append("path").attr("class", "point").attr("transform", `translate(${x(row.value)},${y})`)
+    .attr("fill", style.color).attr("d", symbolPath(style, 62));
+  group.on("pointerleave", () => box.tip.hide())
+    .on("pointerenter", () => box.tip.show(x(row.value), y, `${row.label}: ${intervalText(panel, row)}`));
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report is made of, read from JSON Lines. A line is an object of one of three kinds, told
+// by a key: a record of a study ("schema"), a trace of boards ("trace"), or a claim with our
+// verdict on it ("claim"). A line that cannot be used is left out and remembered, for the page to
+// say so.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace driftless::report {
+
+using Json = nlohmann::json;
+
+struct Skipped {
+  std::string where;  ///< file name and line
+  std::string reason;
+};
+
+struct Results {
+  std::vector<Json> records;
+  std::vector<Json> traces;
+  std::vector<Json> claims;
+  std::vector<Skipped> skipped;
+  std::vector<std::string> files;  ///< names without folders
+};
+
+/// Throws Error, its message starting with `where`, if a line is not sound. Records and traces are
+/// checked by whoever writes them.
+using Check = std::function<void(const Json& line, std::string_view where)>;
+struct Checks {
+  Check record;
+  Check trace;
+};
+
+/// {"claim": title, "source": where it is made, "theirs": its numbers, "study": name of ours or
+/// null, "ours": our numbers, "verdict": "holds", "in part", "fails" or null while unmeasured,
+/// "reason": text}. Throws BadFile.
+void require_claim(const Json& claim, std::string_view where);
+
+/// Adds the lines of a file. Throws Io when it cannot be read.
+void add_file(const std::filesystem::path& path, const Checks& checks, Results& results);
+
+}  // namespace driftless::report

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports in a real browser, from a file, without a network: node page_test.mjs PROGRAM
+// Leaves with 77 where there is no Chromium or the program was built without d3.
+import assert from "node:assert/strict";
+import {spawnSync} from "node:child_process";
+import {mkdtempSync, rmSync, statSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
+
+import {Browser, chromium} from "./chromium.mjs";
+import {claims, hostile, record, records, runs, schemes, trace} from "./samples.mjs";
+
+const [, , program] = process.argv;
+const folder = mkdtempSync(join(tmpdir(), "driftless-report-"));
+
+function skip(reason) {
+  console.log(`skipped: ${reason}`);
+  rmSync(folder, {recursive: true});
+  process.exit(77);
+}
+
+/// A page from lines; texts go into the file as they are.
+function report(name, lines) {
+  const results = join(folder, `${name}.jsonl`);
+  const out = join(folder, `${name}.html`);
+  writeFileSync(results, lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)) + "\n").join(""));
+  const {status, stderr, stdout} = spawnSync(program, ["report", results, "--out", out], {encoding: "utf8"});
+  if (stderr.includes("node-d3")) skip(stderr.trim());
+  assert.equal(status, 0, stderr);
+  return {path: out, stdout, stderr};
+}
+
+const all = (selector) => `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
+const one = (selector) => `document.querySelector(${JSON.stringify(selector)})`;
+const buttonOf = (text) => `${all("button")}.find((b) => b.textContent === ${JSON.stringify(text)})`;
+
+/// What a page may not do: complain, or ask for anything but itself.
+function assertQuiet(page) {
+  assert.deepEqual(page.complaints, []);
+  assert.equal(page.requests.filter((url) => !url.startsWith("file:") && !url.startsWith("blob:")).length, 0, page.requests.join(" "));
+}
+
+/// A printed number is the record's, to its last digit: within half a unit of it. A percent is of a hundredfold.
+function assertPrinted(text, value) {
+  const [, digits, exponent = "0", percent] = /^(-?[\d.]+)(?:e([-+]?\d+))?( %)?$/.exec(text) ?? assert.fail(`no number: ${text}`);
+  const decimals = digits.includes(".") ? digits.split(".")[1].length : 0;
+  const unit = 10 ** (Number(exponent) - decimals);
+  const expected = percent ? 100 * value : value;
+  assert.ok(Math.abs(Number(digits) * 10 ** Number(exponent) - expected) <= unit * 0.5000001, `${text} for ${value}`);
+}
+
+/// The cells of a figure's table, its rows by the texts of its heads.
+async function tableOf(page, id) {
+  await page.click(one(`#${id} summary`));
+  await page.until(`${one(`#${id} table`)} !== null`);
+  return page.evaluate(`(() => { const heads = ${all(`#${id} th`)}.map((h) => h.textContent);
+    return ${all(`#${id} tbody tr`)}.map((row) => Object.fromEntries([...row.cells].map((cell, i) => [heads[i], cell.textContent]))); })()`);
+}
+
+const tests = {
+  async "every figure has its marks"(browser) {
+    const {path, stdout} = report("all", [...records, trace, ...claims]);
+    assert.match(stdout, /0 lines skipped/);
+    const page = await browser.open(path);
+    const marks = await page.evaluate(`Object.fromEntries(${all("figure")}.map((f) => [f.id, {
+      series: f.querySelectorAll("g.series").length, dots: f.querySelectorAll("g.dot").length, points: f.querySelectorAll(".point").length,
+      heat: f.querySelectorAll("rect.heat").length, warnings: f.querySelectorAll(".warning").length,
+      nan: f.innerHTML.includes("NaN") }]))`);
+    const lines = (series, points) => ({series, dots: 0, points, heat: 0, warnings: 0, nan: false});
+    const dots = (count) => ({series: 0, dots: count, points: count, heat: 0, warnings: 0, nan: false});
+    const heat = {series: 0, dots: 0, points: 0, heat: 4 * 3 * 5, warnings: 0, nan: false};
+    assert.deepEqual(marks, {
+      ladder: dots(schemes.length), "exponent-rules": dots(4), "low-bits": dots(4),
+      contraction: lines(8, 32), accuracy: lines(8, 32), residual: lines(8, 32), coherence: lines(8, 32),
+      "fixed-point": lines(16, 64), displacement: dots(8), decomposition: dots(4), "layer-error": heat, "layer-bias": heat,
+      granularity: dots(4), "granularity-channel": dots(4), outliers: dots(4), "calibration-freshness": dots(4), "calibration-size": dots(4),
+      "scale-sharing": dots(4), "channel-weights": dots(4), rollouts: lines(8, 16), "dose-response": lines(4, 8), "depth-precision": lines(4, 8),
+      "study-a-study-of-my-own": dots(4),
+    });
+    const said = await page.evaluate(`${one("#contraction .provenance")}.textContent`);
+    for (const word of ["n 64", "seed 7", "tiny.safetensors", "mxint4", "driftless study contraction --model tiny.safetensors"]) assert.ok(said.includes(word), said);
+    await page.hover(one("#ladder g.dot .point"));
+    assert.match(await page.evaluate(`${one("#ladder .tip")}.textContent`), /^float: 85\.94 %/);
+    await page.click(one("#contraction .legend button"));
+    assert.equal(await page.evaluate(`${all("#contraction g.series")}.length`), 6);
+    assert.deepEqual(await page.evaluate(`${all(".verdict")}.map((v) => v.textContent)`), ["holds", "not measured yet"]);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "a page like the demo's is small and ready within a second"(browser) {
+    const {path} = report("demo", [...records.filter((r) => r.study === "ladder"), {...trace, boards: Array(8).fill(trace.boards[0])}]);
+    const page = await browser.open(path);
+    const busy = await page.busySeconds();
+    const size = statSync(path).size / 2 ** 20;
+    console.log(`  ${size.toFixed(2)} MiB, ready after ${busy.toFixed(2)} s of processor time`);
+    assert.ok(size < 3 && busy < 1);
+    await page.close();
+  },
+
+  async "tables say what the records say"(browser) {
+    const page = await browser.open(report("tables", records).path);
+    const ladder = records.filter((r) => r.study === "ladder");
+    const rows = await tableOf(page, "ladder");
+    assert.equal(rows.length, ladder.length);
+    for (const row of rows) {
+      const source = ladder.find((r) => (r.config.weights === "none" ? "float" : r.config.weights) === row.scheme);
+      assertPrinted(row.value, source.exact.share);
+      assertPrinted(row.low, source.exact.low);
+      assertPrinted(row.high, source.exact.high);
+      assertPrinted(row.cells, source.cells.mean);
+      assertPrinted(row["exact less float"], source.paired.difference);
+      assertPrinted(row.p, source.paired.p_value);
+      assertPrinted(row["bits of weights"], source.bits.weights);
+    }
+    const divergences = await tableOf(page, "contraction");
+    const [first] = records.filter((r) => r.study === "contraction");
+    assert.equal(divergences.length, 2 * 4 * 4);
+    for (const row of divergences.filter((r) => r.scheme === "mxint8" && r.measure.startsWith("latent"))) {
+      assertPrinted(row.value, first.steps.latent_divergence.mean[row.step - 1]);
+      assertPrinted(row.high, first.steps.latent_divergence.high[row.step - 1]);
+    }
+    const heat = await tableOf(page, "layer-error");
+    assert.equal(heat.length, 4 * 3 * 5);
+    assertPrinted(heat[7].value, 0.01 * 2 * 3);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "the CSV file has the digits of the records"(browser) {
+    const page = await browser.open(report("csv", records).path);
+    await page.evaluate(`window.saved = []; URL.createObjectURL = (blob) => { window.saved.push(blob); return "#"; }; HTMLAnchorElement.prototype.click = () => {}`);
+    await tableOf(page, "ladder");
+    await page.click(one("#ladder details button"));
+    const [head, first] = (await page.evaluate("window.saved[0].text()")).split("\n");
+    assert.ok(head.startsWith("measure,scheme,value,low,high"));
+    assert.ok(first.startsWith(`boards solved,float,${55 / 64},`), first);
+    await page.close();
+  },
+
+  async "the player steps by mouse and keyboard"(browser) {
+    const page = await browser.open(report("player", [trace]).path);
+    const now = () => page.evaluate(`${one("output")}.textContent`);
+    const pictures = () => page.evaluate(`${all(".picture svg")}.map((s) => s.getAttribute("aria-label"))`);
+    const names = ["float", "mxint4", "int4/tensor", "fp4_e2m1"];
+    const expected = (step) => names.map((name, i) =>
+      `${name}, board 1, step ${step}: ${runs[i].wrong[step - 1] === 0 ? "solved" : "wrong"}, ${runs[i].wrong[step - 1]} of 81 cells wrong`);
+    assert.deepEqual(await pictures(), expected(1));
+    await page.click(buttonOf("Step on"));
+    assert.equal(await now(), "step 2 of 4");
+    assert.deepEqual(await pictures(), expected(2));
+    await page.evaluate(`${one(".player")}.focus()`);
+    await page.key("ArrowRight");
+    assert.deepEqual(await pictures(), expected(3));
+    await page.key("End");
+    assert.equal(await now(), "step 4 of 4");
+    assert.deepEqual(await pictures(), expected(4));
+    await page.key("ArrowRight");
+    assert.equal(await now(), "step 4 of 4");
+    await page.key("ArrowLeft");
+    await page.key("Home");
+    assert.equal(await now(), "step 1 of 4");
+    await page.key("ArrowDown");
+    assert.match((await pictures())[0], /^float, board 2, step 1/);
+    await page.key("ArrowUp");
+    await page.evaluate(`${one("input[type=range]")}.focus()`);
+    await page.key("ArrowRight");
+    assert.equal(await now(), "step 2 of 4");
+    await page.click(buttonOf("Play"));
+    await page.until(`${one("output")}.textContent === "step 4 of 4"`);
+    const framed = await page.evaluate(`${all(".board")}.map((b) => b.querySelectorAll(".cell.wrong").length)`);
+    assert.deepEqual(framed, names.map((_, i) => runs[i].wrong[3]));
+    assert.equal(await page.evaluate(`${all(".board")}[0].querySelectorAll(".cell.given").length`), 27);
+    // A fifth scheme has to wait until there is room for it.
+    assert.equal(await page.evaluate(`${all(".schemes input")}[4].disabled`), true);
+    await page.click(`${all(".schemes input")}[0]`);
+    await page.click(`${all(".schemes input")}[4]`);
+    assert.deepEqual(await page.evaluate(`${all(".board h4")}.map((h) => h.textContent)`), ["mxint4", "int4/tensor", "fp4_e2m1", "nvfp4"]);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "figures and controls have names"(browser) {
+    const page = await browser.open(report("names", [...records, trace]).path);
+    const names = await page.names();
+    for (const {role, name} of names)
+      if (["button", "slider", "combobox", "checkbox", "img", "image", "figure", "group", "link"].includes(role)) assert.notEqual(name, "", role);
+    const has = (role, word) => assert.ok(names.some((node) => node.role.includes(role) && node.name.includes(word)), `${role} ${word}`);
+    has("group", "Contraction versus drift");
+    has("im", "The format ladder, boards solved: float 85.94 %");
+    has("slider", "Step");
+    has("button", "Play");
+    has("checkbox", "mxint4");
+    has("combobox", "Board");
+    await page.close();
+  },
+
+  async "names with markup stay text"(browser) {
+    const bad = record({study: hostile, weights: "mxint4", change: {checkpoint: {file: hostile, sha256: hostile}, data: {file: hostile, sha256: ""}}});
+    const evil = {...trace, checkpoint: {file: hostile, sha256: hostile}, task: hostile};
+    const page = await browser.open(report("hostile", [bad, evil, {...claims[0], claim: hostile, reason: hostile}, `{"schema": "${hostile.replaceAll('"', '\\"')}"}`]).path);
+    assert.equal(await page.evaluate(`window.hacked === undefined && document.images.length === 0`), true);
+    assert.equal(await page.evaluate(`document.body.textContent.includes(${JSON.stringify(hostile)})`), true);
+    assert.equal(await page.evaluate(`${one("#warnings")}.textContent.includes("1 line was skipped")`), true);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "missing, partial and odd records are said to be so"(browser) {
+    const empty = await browser.open(report("empty", []).path);
+    assert.match(await empty.evaluate(`${one("main")}.textContent`), /There are no records to draw.*driftless study format-ladder.*driftless trace/s);
+    assertQuiet(empty);
+    await empty.close();
+
+    const gap = record({});
+    gap.steps.exact.mean[1] = gap.steps.exact.low[1] = gap.steps.exact.high[1] = null;
+    const other = record({row: 3, weights: "mxint4", change: {version: "9.9.9"}});
+    const lines = [gap, record({row: 2, weights: "mxint4"}), other, JSON.stringify(record({row: 4})).slice(0, 300), '{"schema": 1, "n": NaN}', {...record({}), schema: 2}];
+    const {path, stderr} = report("partial", lines);
+    assert.equal(stderr.split("\n").filter((line) => line.startsWith("warning")).length, 3);
+    const page = await browser.open(path);
+    assert.match(await page.evaluate(`${one("#warnings")}.textContent`), /3 lines were skipped:.*partial\.jsonl:4.*several versions.*9\.9\.9/s);
+    assert.match(await page.evaluate(`${one("#ladder")}.textContent`), /not finished: row 1 is missing/);
+    // The first series has no second point, and no line goes through the gap.
+    assert.equal(await page.evaluate(`${all("#accuracy .panel")}[0].querySelectorAll("g.series")[0].querySelectorAll(".point").length`), 3);
+    assert.equal(await page.evaluate(`/NaN|undefined/.test(${one("main")}.innerHTML)`), false);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "phone, dark, print"(browser) {
+    const {path} = report("sizes", [...records, trace, ...claims]);
+    const page = await browser.open(path, {width: 360, height: 740, dark: true});
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
+    assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+    await page.click(one("#theme"));
+    assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "light");
+    await page.resize(1280, 800);
+    await page.until(`${one("#ladder svg")}.viewBox.baseVal.width > 800`);
+    const {data} = await page.send("Page.printToPDF", {printBackground: true});
+    assert.equal(Buffer.from(data, "base64").subarray(0, 5).toString(), "%PDF-");
+    assertQuiet(page);
+    await page.close();
+  },
+};
+
+if (!chromium) skip("no Chromium; install it with apt-get install chromium");
+const browser = await Browser.start();
+let failures = 0;
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    await test(browser);
+    console.log(`ok: ${name}`);
+  } catch (error) {
+    ++failures;
+    console.log(`FAILED: ${name}\n${error.stack}`);
+  }
+}
+await browser.stop();
+rmSync(folder, {recursive: true});
+process.exit(failures === 0 ? 0 : 1);

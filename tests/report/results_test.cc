@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/report/results.h"
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/error.h"
+#include "driftless/base/file.h"
+
+#include "tests/testing/expect_error.h"
+#include "tests/testing/temp_dir.h"
+
+namespace driftless::report {
+namespace {
+
+using driftless::testing::TempDir;
+
+Json claim() {
+  return {{"claim", "it drifts"}, {"source", "figure 1"}, {"theirs", "0 %"}, {"study", nullptr},
+          {"ours", nullptr},      {"verdict", nullptr},   {"reason", ""}};
+}
+
+/// Records must say schema 1; every trace is sound.
+const Checks kChecks{.record =
+                         [](const Json& line, std::string_view where) {
+                           DRIFTLESS_REQUIRE(line.at("schema") == 1, ErrorCode::BadFile, where,
+                                             ": schema; got ", line.at("schema").dump());
+                         },
+                     .trace = [](const Json&, std::string_view) {}};
+
+Results read(const std::string& text) {
+  const TempDir dir;
+  const std::filesystem::path path = dir.path() / "results.jsonl";
+  write_file_atomic(path, text);
+  Results results;
+  add_file(path, kChecks, results);
+  return results;
+}
+
+TEST(Results, SortsLinesByKind) {
+  const Results results =
+      read("{\"schema\": 1}\n\n{\"trace\": 1}\r\n" + claim().dump() + "\n{\"schema\": 1}\n");
+  EXPECT_EQ(results.records.size(), 2U);
+  EXPECT_EQ(results.traces.size(), 1U);
+  EXPECT_EQ(results.claims.size(), 1U);
+  EXPECT_TRUE(results.skipped.empty());
+  EXPECT_EQ(results.files, std::vector<std::string>{"results.jsonl"});
+}
+
+TEST(Results, SkipsWhatItCannotUseAndSaysWhere) {
+  struct Case {
+    const char* line;
+    const char* word;
+  };
+  for (const Case& bad :
+       {Case{"{\"schema\": 1, \"exact\": {\"sha", "not valid JSON"},
+        Case{"{\"schema\": 2}", "schema; got 2"}, Case{"{\"schema\": NaN}", "not valid JSON"},
+        Case{"[1]", "expected an object"}, Case{"{\"other\": 1}", "neither a record"},
+        Case{"{\"claim\": \"it drifts\"}", "expected a text 'source'"}}) {
+    const Results results = read("{\"schema\": 1}\n" + std::string(bad.line) + "\n");
+    EXPECT_EQ(results.records.size(), 1U) << bad.line;
+    ASSERT_EQ(results.skipped.size(), 1U) << bad.line;
+    EXPECT_EQ(results.skipped[0].where, "results.jsonl:2");
+    EXPECT_NE(results.skipped[0].reason.find(bad.word), std::string::npos)
+        << results.skipped[0].reason;
+  }
+}
+
+TEST(Results, AnEmptyFileHasNone) {
+  const Results results = read("");
+  EXPECT_TRUE(results.records.empty() && results.skipped.empty());
+}
+
+TEST(Results, AMissingFileIsAnError) {
+  Results results;
+  EXPECT_ERROR(add_file("no/such/file.jsonl", kChecks, results), ErrorCode::Io, "file.jsonl");
+}
+
+TEST(Results, ClaimsAreChecked) {
+  require_claim(claim(), "here");
+  for (const char* const verdict : {"holds", "in part", "fails"}) {
+    Json good = claim();
+    good["verdict"] = verdict;
+    require_claim(good, "here");
+  }
+  Json bad = claim();
+  bad["verdict"] = "perhaps";
+  EXPECT_ERROR(require_claim(bad, "here"), ErrorCode::BadFile, "in part");
+  bad = claim();
+  bad["ours"] = 3;
+  EXPECT_ERROR(require_claim(bad, "here"), ErrorCode::BadFile, "'ours'");
+}
+
+}  // namespace
+}  // namespace driftless::report
