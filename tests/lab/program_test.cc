@@ -65,8 +65,9 @@ class TrainProgram : public ::testing::Test {
   /// `more` goes before the recipe's name is looked up: "--resume" or another flag.
   [[nodiscard]] Outcome train(const std::string& out, const std::string& more = "",
                               const std::string& recipe = "recipe.toml") const {
-    return driftless::testing::run_program(DRIFTLESS_PROGRAM " train " + path(recipe) + " --out " +
-                                           path(out) + " " + more);
+    return driftless::testing::run_program(
+        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 " DRIFTLESS_PROGRAM " train " + path(recipe) +
+        " --out " + path(out) + " " + more);
   }
   [[nodiscard]] std::string edited(const std::string& from, const std::string& to) const {
     std::string text = kRecipe;

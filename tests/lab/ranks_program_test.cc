@@ -71,8 +71,7 @@ class RankPrograms : public ::testing::Test {
       processes.push_back(std::make_unique<TrainProcess>(
           std::vector<std::string>{"train", path("recipe.toml"), "--out", path(out)}, is_resumed,
           std::vector<std::string>{"OMPI_COMM_WORLD_RANK=" + std::to_string(rank),
-                                   "OMPI_COMM_WORLD_SIZE=" + std::to_string(ranks), port,
-                                   "OMP_NUM_THREADS=1"}));
+                                   "OMPI_COMM_WORLD_SIZE=" + std::to_string(ranks), port}));
     return processes;
   }
   [[nodiscard]] LoadedRun load(const std::string& out) const {
@@ -142,7 +141,7 @@ TEST_F(RankPrograms, MpirunStartsThem) {
   if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "no mpirun";
   write_recipe("6");
   const auto outcome = driftless::testing::run_program(
-      "OMP_NUM_THREADS=1 MASTER_PORT=" + std::to_string(free_port()) +
+      "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MASTER_PORT=" + std::to_string(free_port()) +
       " mpirun --allow-run-as-root --oversubscribe -n 2 " DRIFTLESS_PROGRAM " train " +
       path("recipe.toml") + " --out " + path("run"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

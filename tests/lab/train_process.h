@@ -32,6 +32,8 @@ class TrainProcess {
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
+    // One thread: the products are too small for two, and tests run side by side.
+    environment.insert(environment.end(), {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"});
     for (std::string& setting : environment) ::putenv(setting.data());
     const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::dup2(file, STDERR_FILENO);
