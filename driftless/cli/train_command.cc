@@ -68,12 +68,15 @@ class TrainProgress {
                     100 * progress.evaluated->exact.value(), static_cast<long long>(progress.step));
       evaluated_ = text;
     }
-    std::fprintf(
-        stderr, "%sstep %lld of %lld, %.1f ms/step, %s left, loss %.3f, training %.1f %% exact%s%s",
-        is_terminal_ ? "\r" : "", static_cast<long long>(progress.step),
-        static_cast<long long>(progress.steps), progress.ms_per_step,
-        duration_text(progress.seconds_left).c_str(), progress.answer_loss,
-        100 * progress.exact_rate, evaluated_.c_str(), is_terminal_ ? "\x1b[K" : "\n");
+    char pace[128] = "";
+    if (progress.ms_per_step > 0)
+      std::snprintf(pace, sizeof(pace),
+                    ", %.1f ms/step, %s left, loss %.3f, training %.1f %% exact",
+                    progress.ms_per_step, duration_text(progress.seconds_left).c_str(),
+                    progress.answer_loss, 100 * progress.exact_rate);
+    std::fprintf(stderr, "%sstep %lld of %lld%s%s%s", is_terminal_ ? "\r" : "",
+                 static_cast<long long>(progress.step), static_cast<long long>(progress.steps),
+                 pace, evaluated_.c_str(), is_terminal_ ? "\x1b[K" : "\n");
   }
 
  private:

@@ -118,9 +118,10 @@ class Loop {
     progress_.step = step;
     progress_.ms_per_step =
         1e3 * seconds_since(rate_begin_) / static_cast<double>(step - rate_step_);
+    const double left = options_.max_seconds - seconds_since(begin_);
     progress_.seconds_left =
-        std::min(progress_.ms_per_step / 1e3 * static_cast<double>(progress_.steps - step),
-                 options_.max_seconds - seconds_since(begin_));
+        std::clamp(progress_.ms_per_step / 1e3 * static_cast<double>(progress_.steps - step), 0.0,
+                   std::max(left, 0.0));
     progress_.answer_loss = tally.answer_loss;
     progress_.exact_rate = tally.exact_rate;
     progress_.evaluated.reset();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/pool.h"
 
+#include <functional>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -22,12 +24,12 @@ namespace {
 using driftless::testing::expect_error;
 using driftless::testing::TempDir;
 
-const Talk kQuiet = [](std::string_view) {};
+const std::function<void(std::string_view)> kQuiet = [](std::string_view) {};
 
 Recipe generated_recipe() {
   Recipe recipe = testing::tiny_recipe();
-  recipe.pool[0].source = {.generate = 200, .seed = 1, .extra_clues = 4};
-  recipe.eval = {.generate = 40, .seed = 2, .extra_clues = 4};
+  recipe.pool[0].source = {.file = {}, .generate = 200, .seed = 1, .extra_clues = 4};
+  recipe.eval = {.file = {}, .generate = 40, .seed = 2, .extra_clues = 4};
   return recipe;
 }
 
@@ -108,7 +110,7 @@ TEST(Pool, RefusesBoardsOfAnotherTask) {
 
 TEST(Pool, SaysWhenTheGeneratorHasNoMoreBoards) {
   Recipe recipe = generated_recipe();
-  recipe.eval = {.generate = 50, .seed = 2};  // minimal 4x4 boards have 36 kinds
+  recipe.eval = {.file = {}, .generate = 50, .seed = 2};  // minimal 4x4 boards have 36 kinds
   expect_error(ErrorCode::BadConfig, "extra_clues", [&] { read_held_out(recipe, ""); });
 }
 
