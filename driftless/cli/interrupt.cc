@@ -21,7 +21,10 @@ InterruptGuard::InterruptGuard() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-InterruptGuard::~InterruptGuard() { std::signal(SIGINT, SIG_DFL); }
+InterruptGuard::~InterruptGuard() {
+  std::signal(SIGINT, SIG_DFL);
+  interrupt_seen = 0;
+}
 
 bool was_interrupted() { return interrupt_seen != 0; }
 

@@ -24,7 +24,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 };
 
-/// Whether SIGINT came since the guard was made.
+/// Whether SIGINT came since the guard was made; false without one.
 bool was_interrupted();
 
 }  // namespace driftless::cli

@@ -99,14 +99,15 @@ TEST(Evaluate, StopsAtCtrlC) {
     if (++started == 4) std::raise(SIGINT);
     return Prepared{.tokens = {board.tokens.begin(), board.tokens.end()}};
   });
-  const InterruptGuard guard;
   try {
+    const InterruptGuard guard;
     evaluate(reasoner, task::find_task("maze"), boards, kFixed);
     FAIL() << "not interrupted";
   } catch (const Interrupted& stop) {
     EXPECT_STREQ(stop.what(), "interrupted after 3 of 9 boards (3 exact); nothing was written");
   }
   EXPECT_EQ(started, 4);
+  EXPECT_FALSE(was_interrupted()) << "the guard is gone";
 }
 
 }  // namespace
