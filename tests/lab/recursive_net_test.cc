@@ -116,9 +116,10 @@ TEST_P(Net, StepAndGradientsEqualThePlainRecursion) {
     EXPECT_LT(relative_error(made.layout.view(made.grads, entry.name), theirs), kFloat32Error)
         << entry.name;
   }
-  if (has_prefix)
+  if (has_prefix) {
     EXPECT_LT(relative_error(made.inputs.puzzles.grad(), plain_inputs.puzzles.grad()),
               kFloat32Error);
+  }
 }
 
 TEST_P(Net, NeitherChunksNorGradientsChangeTheStep) {
@@ -227,7 +228,7 @@ TEST(RecursiveNet, RefusesInputsOfAnotherShape) {
     Case made(named.config);
     const RecursiveNet net = made.net();
     if (named.config.puzzle_emb_len > 0) {
-      made.inputs.puzzles = {};
+      made.inputs.puzzles.reset();
       expect_error(ErrorCode::InvalidArgument, "puzzle rows",
                    [&] { static_cast<void>(net.step(made.start, made.inputs, made.options(1))); });
     }
