@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/lab/trm.h"
+#include "driftless/lab/recursive_net.h"
 #include "driftless/model/shapes.h"
 
 #include "tests/lab/tiny_run.h"
@@ -24,9 +24,9 @@ model::ModelConfig narrow_config() {
 
 StepOutput one_step(const model::ModelConfig& config, const NamedTensors& named) {
   const at::Tensor flat = to_flat(Layout(config), named, "test");
-  const Trm trm(config, {flat, flat, {}}, {named.at("H_init"), named.at("L_init")});
+  const RecursiveNet net(config, {flat, flat, {}}, {named.at("H_init"), named.at("L_init")});
   const at::Tensor tokens = at::arange(32).remainder(5).add(1).to(at::kByte).view({2, 16});
-  return trm.step(trm.initial_states(2), tokens, 2);
+  return net.step(net.initial_states(2), {tokens, {}});
 }
 
 TEST(Widen, KeepsTheFunction) {
