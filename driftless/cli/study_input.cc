@@ -23,14 +23,14 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
   return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
 }
 
-std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint, engine::Dtype dtype,
+std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint,
                                         const study::CalibrationRequest& request) {
   store::Checkpoint model = varied(checkpoint, request.config);
   model.config.halt_max_steps = request.steps;
   std::vector<quant::QuantPlan> plans = request.plans;
   reason::calibrate(
       [&](const quant::QuantPlan* transforms) {
-        return engine::make_cpu_reasoner(model, {.slots = 1, .dtype = dtype, .plan = transforms});
+        return engine::make_cpu_reasoner(model, {.slots = 1, .plan = transforms});
       },
       request.boards, plans);
   return plans;
@@ -44,8 +44,6 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing (default: those of --data)");
   verb.add_option("--threads", flags.threads, "threads")->capture_default_str();
-  verb.add_option("--dtype", flags.dtype, "what float means here: f32 or bf16 products")
-      ->capture_default_str();
   verb.add_option("--batch", flags.batch, "boards at a time; bounds the memory")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -55,7 +53,6 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
 
 StudyFiles::StudyFiles(const StudyFlags& flags)
     : flags_(flags), checkpoint_(store::load_checkpoint(flags.model)) {
-  engine::parse_dtype(flags.dtype);
   const task::Task& task = task_of(checkpoint_);
   examples_ = task::read_examples(task, flags.data);
   require_fits(checkpoint_, examples_, flags.data);
@@ -72,7 +69,7 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .data_sha256 = sha256_of_file(flags.data),
              .calibration_file = name_of(calibration),
              .calibration_sha256 = sha256_of_file(calibration),
-             .backend = "cpu " + flags.dtype};
+             .backend = "cpu"};
 }
 
 study::StudyInput StudyFiles::input(std::string name) const {
@@ -95,7 +92,7 @@ study::Backend StudyFiles::backend() const {
               },
           .calibrate =
               [this](const study::CalibrationRequest& request) {
-                return calibrate(checkpoint_, engine::parse_dtype(flags_.dtype), request);
+                return calibrate(checkpoint_, request);
               }};
 }
 

@@ -21,7 +21,6 @@ struct StudyFlags {
   std::string calibration_data;  // empty: the data itself
   int64_t limit = 0;             // 0: all
   int64_t threads = default_threads();
-  std::string dtype = "f32";
   int64_t batch = 32;
   uint64_t seed = 0;
   std::string out;

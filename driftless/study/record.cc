@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/record.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -30,6 +31,14 @@ Json mean_json(const Moments& moments) {
           {"n", std::llround(moments.n)},
           {"low", interval.low},
           {"high", interval.high}};
+}
+
+/// The same for a mean of shares, whose interval ends at 0 and 1.
+Json share_mean_json(const Moments& moments) {
+  Json json = mean_json(moments);
+  json["low"] = std::max(0.0, json["low"].get<double>());
+  json["high"] = std::min(1.0, json["high"].get<double>());
+  return json;
 }
 
 /// Means and interval ends by index; null where no board had a value.
@@ -111,7 +120,7 @@ Json rollouts_json(const Tally& tally) {
     const auto exact = tally.series(rollout_name(answer, "exact"));
     json[std::string(answer)] = {
         {"exact", share_json(exact.back().share())},
-        {"cells", mean_json(tally.series(rollout_name(answer, "cells")).back())},
+        {"cells", share_mean_json(tally.series(rollout_name(answer, "cells")).back())},
         {"exact_by_step", means(exact)}};
   }
   json["latent_divergence"] = mean_json(tally.series(kRolloutDivergence)[0]);
@@ -150,8 +159,8 @@ void add_accuracy(Json& record, const Tally& tally) {
   const auto last = [&](std::string_view name) { return tally.series(name).back(); };
   record["exact"] = share_json(last("exact").share());
   record["float_exact"] = share_json(last("float_exact").share());
-  record["cells"] = mean_json(last("cells"));
-  record["float_cells"] = mean_json(last("float_cells"));
+  record["cells"] = share_mean_json(last("cells"));
+  record["float_cells"] = share_mean_json(last("float_cells"));
   record["paired"] = paired_json({.lost = last("lost").share().hits,
                                   .gained = last("gained").share().hits,
                                   .n = last("lost").share().n});

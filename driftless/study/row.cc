@@ -24,6 +24,9 @@ bool needs_calibration(const Row& row) {
 Row resolve(const Row& row, const model::ModelConfig& config) {
   Row resolved = row;
   const Row defaults;
+  // The scales of weights are constants either way (see quant::resolve).
+  resolved.scheme.weights.source = quant::Source::Dynamic;
+  resolved.scheme.weights.fold = {};
   if (row.h_cycles == 0) resolved.h_cycles = config.h_cycles;
   if (row.l_cycles == 0) resolved.l_cycles = config.l_cycles;
   if (row.steps == 0) resolved.steps = config.halt_max_steps;
