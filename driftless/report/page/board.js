@@ -1,6 +1,6 @@
 // One board of a trace as a picture.
 
-const mazeInk = {"#": "var(--quiet)", " ": "var(--paper)", S: "var(--series-2)", G: "var(--series-3)", o: "var(--series-4)"};
+const mazeInk = {"#": "var(--quiet)", " ": "var(--paper)", S: "var(--series-2)", G: "var(--series-3)", o: "var(--series-0)"};
 const arcInk = ["#000000", "#0074d9", "#ff4136", "#2ecc40", "#ffdc00", "#aaaaaa", "#f012be", "#ff851b", "#7fdbff", "#870c25"];
 
 /// How a task's characters look: as letters on paper, or as colored squares.
@@ -51,7 +51,7 @@ function drawBoard(svg, trace, board, run, step) {
   groups.append("rect").attr("width", cellSize).attr("height", cellSize).attr("fill", "var(--series-4)")
     .attr("opacity", (c) => 0.55 * (1 - c.confidence));
   groups.append("text").attr("x", cellSize / 2).attr("y", cellSize / 2 + 0.5).text((c) => look.letter(c.text));
-  groups.filter((c) => c.isWrong).append("path").attr("class", "cross").attr("fill", "none").attr("stroke-width", 2)
+  groups.filter((c) => c.isWrong).append("path").attr("class", "cross").attr("fill", "none").attr("stroke-width", side > 12 ? 5 : 2)
     .attr("d", `M2,2H${cellSize - 2}V${cellSize - 2}H2Z`);
   if (look.box) drawBoxes(svg, side, look.box);
   return {wrong: wrong.filter(Boolean).length, counted: [...board.label].filter((label) => label !== pad).length};
