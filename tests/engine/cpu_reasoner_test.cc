@@ -70,18 +70,6 @@ TEST_P(Model, StatesCarriedToAnotherSlotContinueTheSamePath) {
   EXPECT_EQ(outputs_of(*reasoner, 0), outputs_of(*reasoner, 1));
 }
 
-TEST_P(Model, StatesCarriedToAnotherSlotContinueTheSamePath) {
-  const model::ModelConfig& config = GetParam().config;
-  if (config.arch == model::Arch::Eqr) GTEST_SKIP() << "the noise is no part of the states";
-  const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(config, 3), {.slots = 2});
-  const auto tokens = testing::random_tokens(config, 1);
-  for (const int64_t slot : {0, 1}) reasoner->reset(slot, {.tokens = tokens});
-  reasoner->step(std::vector<int64_t>{0});
-  reasoner->set_states(1, reasoner->states(0));
-  reasoner->step(std::vector<int64_t>{0, 1});
-  EXPECT_EQ(outputs_of(*reasoner, 0), outputs_of(*reasoner, 1));
-}
-
 /// Which rows of which layer were seen in which call.
 struct CountingObserver : reason::StepObserver {
   [[nodiscard]] bool wants(reason::Point) const override { return true; }
