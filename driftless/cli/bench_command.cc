@@ -39,8 +39,8 @@ constexpr engine::EpilogueSet kNoEpilogues = {
     .softmax = [](float*, int64_t, float) noexcept {},
 };
 
-/// What is timed. The batch of the flags or a single board.
-enum Kind : size_t { kBare, kFloat, kFloatSingle, kBf16, kBf16Single };
+/// What is timed, with the batch of the flags or a single board, and its row.
+constexpr size_t kBare = 0, kFloat = 1, kFloatSingle = 2, kBf16 = 3, kBf16Single = 4;
 struct KindRow {
   const char* name;
   Dtype dtype;
@@ -57,7 +57,7 @@ constexpr std::array<KindRow, 5> kKinds = {
 /// What the rates are meant to be, as one over the other.
 struct Goal {
   const char* text;
-  Kind rate, base;
+  size_t rate, base;  // rows of kKinds
   double least;
 };
 constexpr std::array<Goal, 3> kGoals = {

@@ -65,7 +65,7 @@ store::Checkpoint rounded(store::Checkpoint checkpoint) {
 
 class Parity : public ::testing::TestWithParam<NamedConfig> {
  protected:
-  explicit Parity(model::ModelConfig of = GetParam().config) : config(std::move(of)) {
+  explicit Parity(const model::ModelConfig& of = GetParam().config) : config(of) {
     model::validate(config, GetParam().name);
   }
 
