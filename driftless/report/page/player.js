@@ -16,7 +16,7 @@ function drawSpark(svg, run, step, highest) {
 }
 
 function traceCommand({checkpoint, data, n, seed, steps, schemes}) {
-  const names = schemes.map(({weights, acts}) => word(acts === weights || acts.replace(/\/(static|dynamic)/, "") === weights ? acts : `${weights}:${acts}`));
+  const names = schemes.map(schemeWord);
   return `driftless trace ${word(checkpoint.file)} --data ${word(data.file)} --limit ${n} --seed ${seed} --steps ${steps} --schemes ${names.join(" ")} --out trace.json`;
 }
 

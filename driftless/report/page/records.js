@@ -80,11 +80,16 @@ function missingRows(records) {
 /// A word as a shell takes it.
 const word = (text) => (/^[\w./:,=+@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-function commandOf(record) {
-  const {study, checkpoint, data, n, config} = record;
+/// A scheme as ladder and trace take it.
+function schemeWord({weights, acts}) {
+  return word(acts === weights || acts.replace(/\/(static|dynamic)/, "") === weights ? acts : `${weights}:${acts}`);
+}
+
+function commandOf(records) {
+  const [{study, checkpoint, data, n, config}] = records;
   const files = `--data ${word(data.file)} --limit ${n} --seed ${config.seed}`;
   return study === "ladder"
-    ? `driftless ladder ${word(checkpoint.file)} ${files} --coverage ${config.coverage} --steps ${config.steps}`
+    ? `driftless ladder ${word(checkpoint.file)} ${files} --coverage ${config.coverage} --steps ${config.steps} --schemes ${records.map((r) => schemeWord(r.config)).join(" ")}`
     : `driftless study ${word(study)} --model ${word(checkpoint.file)} ${files} --out ${word(`${study}.jsonl`)}`;
 }
 
@@ -108,7 +113,7 @@ function provenance(records) {
   return make("div", {class: "provenance"},
     make("p", {}, facts.join(" · ")),
     make("p", {}, `Schemes: ${distinct(records, (r) => schemeLabel(r.config))}`),
-    make("p", {}, "Command: ", make("code", {}, commandOf(first))),
+    make("p", {}, "Command: ", make("code", {}, commandOf(records))),
     gaps.length > 0
       ? make("p", {class: "warning"}, `This study is not finished: row ${gaps.join(", ")} is missing. The command above continues it.`)
       : null);
