@@ -15,13 +15,14 @@ struct FloatProduct::Operands {
       : a(static_cast<size_t>(s.m * s.k), 0.5f),
         b(static_cast<size_t>(s.n * s.k), 0.25f),
         c(static_cast<size_t>(s.m * s.n)),
-        matmul({.m = s.m,
+        matmul(engine::Dtype::Float32,
+               {.m = s.m,
                 .k = s.k,
                 .n = s.n,
                 .a = {.row = s.k},
                 .b = engine::transposed(s.k),
                 .c = {.row = s.n}},
-               1, b.data()) {}
+               1, {.b = b.data()}) {}
 };
 
 bool has_float_product() { return true; }

@@ -37,6 +37,8 @@ class AnswerReasoner : public reason::Reasoner {
       logits_[cell * vocabulary + answer_.tokens[cell]] = 1.0f;
     return {.logits = logits_, .halt_logit = answer_.halt_logit};
   }
+  [[nodiscard]] reason::States states(int64_t) const override { return {}; }
+  void set_states(int64_t, const reason::States&) override {}
 
  private:
   Answers answers_;

@@ -83,7 +83,7 @@ TEST_F(Arc, TheModelsOwnAnswersAreRight) {
   const Outcome outcome = eval("--variants 1 --json " + file("r.json"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  EXPECT_TRUE(outcome.out.starts_with("pass@1     100.00 %")) << outcome.out;
+  EXPECT_NE(outcome.out.find("\npass@1     100.00 %"), std::string::npos) << outcome.out;
   const Json record = Json::parse(text_of(file("r.json")));
   EXPECT_EQ(record.at("boards"), 3);
   EXPECT_EQ(record.at("pass").size(), 2u);

@@ -105,8 +105,8 @@ TEST_F(EvalAtATerminal, ShowsProgressAndTakesItAway) {
   ASSERT_EQ(run.exit_code, 0) << run.output;
   EXPECT_NE(run.output.find("[........................] 0/9"), std::string::npos) << run.output;
   const auto screen = screen_of(run.output);
-  ASSERT_EQ(screen.size(), 5u) << run.output;
-  EXPECT_TRUE(screen[0].starts_with("exact ")) << screen[0];
+  ASSERT_EQ(screen.size(), 6u) << run.output;
+  EXPECT_TRUE(screen[0].starts_with("scheme ")) << screen[0];
 }
 
 TEST_F(EvalAtATerminal, CtrlCSaysWhereItStoppedAndWritesNothing) {
