@@ -105,7 +105,7 @@ std::vector<nlohmann::json> untimed_metrics(const std::filesystem::path& folder)
 }
 
 TEST_F(TrainProgram, KilledAtAnyMomentResumesBitForBit) {
-  write("recipe.toml", edited("steps = 60", "steps = 1500"));
+  write("recipe.toml", edited("steps = 60", "steps = 600"));
   ASSERT_EQ(train("straight").exit_code, 0);
   // Killed four times: while files are being written, and some steps after a checkpoint.
   const auto state = path("killed/state.safetensors");
@@ -122,7 +122,7 @@ TEST_F(TrainProgram, KilledAtAnyMomentResumesBitForBit) {
   const bool has_state = std::filesystem::exists(state);
   const Outcome last = train("killed", has_state ? "--resume" : "");
   ASSERT_EQ(last.exit_code, 0) << last.err;
-  for (const char* file : {"state.safetensors", "weights.safetensors", "carry-1500.safetensors"})
+  for (const char* file : {"state.safetensors", "weights.safetensors", "carry-600.safetensors"})
     EXPECT_EQ(text_of(path(std::string("killed/") + file)),
               text_of(path(std::string("straight/") + file)))
         << file;
