@@ -32,7 +32,7 @@ std::filesystem::path recipes_folder() {
 /// A file, or the name of one of the project's recipes.
 std::filesystem::path find_recipe(const std::string& recipe) {
   if (std::filesystem::exists(recipe)) return recipe;
-  const std::filesystem::path named = recipes_folder() / (recipe + ".toml");
+  std::filesystem::path named = recipes_folder() / (recipe + ".toml");
   if (std::filesystem::exists(named)) return named;
   std::vector<std::string> names;
   std::error_code ignored;

@@ -161,12 +161,13 @@ void require_series(const Json& series, int64_t steps, const std::string& where)
 void require_steps(const Json& record, const std::string& where) {
   const int64_t steps = record.at("config").at("steps");
   const Json& series = record.at("steps");
+  const std::string place = where + ": steps.";
   for (const auto& [name, values] : series.items()) {
     const bool is_known =
         std::any_of(kStepMetrics.begin(), kStepMetrics.end(),
                     [&name = name](const Metric& metric) { return metric.name == name; });
     DRIFTLESS_REQUIRE(is_known, ErrorCode::BadFile, where, ": unknown metric ", quote(name));
-    require_series(values, steps, where + ": steps." + name);
+    require_series(values, steps, place + name);
   }
   if (!record.at("rollouts").is_null()) return;
   for (const Metric& metric : kStepMetrics)
