@@ -211,13 +211,17 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   const auto mine =
       boards.subspan(edge(ranks().rank()), edge(ranks().rank() + 1) - edge(ranks().rank()));
   const task::Score part = mine.empty() ? task::Score{} : lab::evaluate(averaged, mine, options);
-  at::Tensor counts =
-      at::tensor({part.exact.hits, part.exact.n, part.cells.hits, part.cells.n, part.steps_sum})
-          .to(device());
+  at::Tensor counts = at::tensor({part.exact.hits, part.exact.n, part.steps_sum}).to(device());
+  at::Tensor cells =
+      at::tensor({part.cells.sum(), part.cells.sum_of_squares()}, at::kDouble).to(device());
   ranks().sum(counts);
-  const at::Tensor host = counts.to(at::kCPU);
-  const int64_t* sums = host.data_ptr<int64_t>();
-  return {{sums[0], sums[1]}, {sums[0], sums[1]}, {sums[2], sums[3]}, sums[4]};
+  ranks().sum(cells);
+  const at::Tensor host_counts = counts.to(at::kCPU);
+  const at::Tensor host_cells = cells.to(at::kCPU);
+  const int64_t* sums = host_counts.data_ptr<int64_t>();
+  const double* moments = host_cells.data_ptr<double>();
+  const task::Share exact{sums[0], sums[1]};
+  return {exact, exact, task::Mean(exact.n, moments[0], moments[1]), sums[2]};
 }
 
 void Trainer::save(const std::filesystem::path& folder) const {

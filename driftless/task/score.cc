@@ -28,6 +28,12 @@ Interval wilson_interval(double share, int64_t n) {
   return {.low = share == 0 ? 0 : center - half, .high = share == 1 ? 1 : center + half};
 }
 
+Mean::Mean(int64_t n, double sum, double sum_of_squares) : n_(n) {
+  if (n == 0) return;
+  mean_ = sum / static_cast<double>(n);
+  squares_ = std::max(0.0, sum_of_squares - sum * mean_);
+}
+
 void Mean::add(double value) {
   ++n_;
   const double step = value - mean_;

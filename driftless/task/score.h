@@ -36,7 +36,13 @@ struct Share {
 /// board: the cells of one board are not independent, the boards are.
 class Mean {
  public:
+  Mean() = default;
+  /// The mean of n values with this sum and this sum of squares; joins parts counted elsewhere.
+  Mean(int64_t n, double sum, double sum_of_squares);
+
   void add(double value);
+  [[nodiscard]] double sum() const { return static_cast<double>(n_) * mean_; }
+  [[nodiscard]] double sum_of_squares() const { return squares_ + sum() * mean_; }
   [[nodiscard]] int64_t n() const { return n_; }
   [[nodiscard]] double value() const { return mean_; }
   /// The 95 % interval of the normal distribution from the variance of the values, cut to 0..1.

@@ -72,6 +72,20 @@ TEST(Mean, NormalIntervalByHand) {
   EXPECT_NEAR(mean.interval().high, 0.5 + 0.4079990, 1e-6);
 }
 
+TEST(Mean, SumsJoinParts) {
+  Mean whole, first, second;
+  for (const double value : {0.25, 0.5}) first.add(value);
+  second.add(1);
+  for (const double value : {0.25, 0.5, 1.0}) whole.add(value);
+  const Mean joined(first.n() + second.n(), first.sum() + second.sum(),
+                    first.sum_of_squares() + second.sum_of_squares());
+  EXPECT_EQ(joined.n(), 3);
+  // A few roundings of numbers up to 2.
+  EXPECT_NEAR(joined.value(), whole.value(), 1e-15);
+  EXPECT_NEAR(joined.interval().low, whole.interval().low, 1e-14);
+  EXPECT_EQ(Mean(0, 0, 0).n(), 0);
+}
+
 TEST(Mean, IntervalStaysBetweenZeroAndOne) {
   Mean mean;
   mean.add(1);
