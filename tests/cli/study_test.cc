@@ -147,9 +147,10 @@ TEST_F(Study, TwoRanksMakeTheRecordsOfOneProcess) {
       " --set calibration_boards=2" +
       files();
   ASSERT_EQ(driftless(command + " --out " + one).exit_code, 0);
+  // Open MPI leaves allocations behind at its end; one process alone is checked for leaks above.
   const Outcome outcome = testing::run_program(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n "
-      "2 " DRIFTLESS_PROGRAM " " +
+      "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "mpirun --oversubscribe -n 2 " DRIFTLESS_PROGRAM " " +
       command + " --out " + two);
   if (outcome.err.find("built without MPI") != std::string::npos)
     GTEST_SKIP() << "built without MPI";
