@@ -10,15 +10,6 @@
 namespace driftless::study {
 namespace {
 
-const Origin kOrigin{.version = "1",
-                     .model_file = "m",
-                     .model_sha256 = "aa",
-                     .data_file = "d",
-                     .data_sha256 = "bb",
-                     .calibration_file = "d",
-                     .calibration_sha256 = "bb",
-                     .backend = "test"};
-
 class Trace : public ::testing::Test {
  protected:
   [[nodiscard]] StudyInput input() const {
@@ -27,7 +18,7 @@ class Trace : public ::testing::Test {
             .task = task_,
             .examples = examples_,
             .calibration = examples_,
-            .origin = kOrigin,
+            .origin = testing::kOrigin,
             .batch = 2};
   }
   static Row row(const char* quantizer) {
