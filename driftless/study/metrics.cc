@@ -41,8 +41,8 @@ Verdict judge(std::span<const double> divergence, double unrelated) {
                     "verdict: no steps; expected at least 1");
   const double first = divergence.front();
   const double last = divergence.back();
-  if (last <= kNegligibleLevel * unrelated || last <= kContractsBelow * first)
-    return Verdict::Contracts;
+  const bool comes_back = last <= kContractsBelow * first && last <= kRelatedLevel * unrelated;
+  if (comes_back || last <= kNegligibleLevel * unrelated) return Verdict::Contracts;
   return last > kDriftsAbove * first ? Verdict::Drifts : Verdict::Saturates;
 }
 
