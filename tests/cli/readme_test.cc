@@ -3,6 +3,7 @@
 // output, that is what it prints.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -44,18 +45,32 @@ bool needs_model(const Example& example) {
                      [&](std::string_view verb) { return example.arguments.starts_with(verb); });
 }
 
+/// The command with its files of /tmp in a folder of the test's own.
+std::string in_folder(std::string arguments, const std::filesystem::path& folder) {
+  constexpr std::string_view kTemporary = "/tmp/";
+  for (size_t at = 0; (at = arguments.find(kTemporary, at)) != std::string::npos;) {
+    arguments.replace(at, kTemporary.size(), folder.string() + "/");
+    at += folder.string().size();
+  }
+  return arguments;
+}
+
 TEST(Readme, CommandsDoWhatItShows) {
   const auto examples = readme_examples();
   ASSERT_GE(examples.size(), 3u);
+  const std::string root = std::filesystem::path(DRIFTLESS_README).parent_path().string();
+  const testing::TempDir folder;
   for (const Example& example : examples) {
     if (!cli_testing::kRunsModels && needs_model(example)) continue;
-    const auto outcome = testing::run_program(DRIFTLESS_PROGRAM " " + example.arguments);
+    const auto outcome = testing::run_program("cd " + root + " && " DRIFTLESS_PROGRAM " " +
+                                              in_folder(example.arguments, folder.path()));
     EXPECT_EQ(outcome.exit_code, 0) << example.arguments << "\n" << outcome.err;
     if (!example.shown.empty()) {
       EXPECT_EQ(outcome.out, example.shown);
     }
   }
-  if (!cli_testing::kRunsModels) GTEST_SKIP() << "all that need no model: " << cli_testing::kRunsNoModels;
+  if (!cli_testing::kRunsModels)
+    GTEST_SKIP() << "all that need no model: " << cli_testing::kRunsNoModels;
 }
 
 }  // namespace
