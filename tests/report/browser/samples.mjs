@@ -85,6 +85,8 @@ export const trace = {
   task: "sudoku", alphabet: "?.123456789", seed: 7, steps, n: 3,
   schemes: traced.map((scheme) => record({weights: scheme}).config),
   boards: [0, 1, 2].map((number) => ({number, input, label, runs})),
+  basin: {share: [0.5, 0.25], runs: traced.map((_, scheme) => [0, 1, 2].map((board) => ({
+    x: [4, 3, 2, 1].map((x) => x * scheme + board), y: [0, 1, 2, 3].map((y) => y * scheme), residual: [4, 3, 2, 1]})))},
 };
 
 export const claims = [
