@@ -57,7 +57,8 @@ class Runner : public ::testing::Test {
             .examples = examples_,
             .calibration = examples_,
             .origin = testing::kOrigin,
-            .batch = 2};
+            .batch = 2,
+            .threads = threads_};
   }
 
   /// Records of all rows that `is_done` does not name, without their times.
@@ -82,6 +83,7 @@ class Runner : public ::testing::Test {
 
   task::Task task_ = testing::linear_task();
   std::vector<task::Example> examples_;
+  int64_t threads_ = 1;
 };
 
 TEST_F(Runner, MakesOneSoundRecordPerRow) {
@@ -103,6 +105,13 @@ TEST_F(Runner, MakesOneSoundRecordPerRow) {
   EXPECT_EQ(records[4].at("config").at("l_cycles"), 2);
   EXPECT_TRUE(records[5].at("verdict").is_null());
   EXPECT_FALSE(records[5].at("rollouts").is_null());
+}
+
+TEST_F(Runner, RecordsDoNotDependOnTheNumberOfThreads) {
+  const auto single = make_single();
+  const std::vector<Json> records = run(*single);
+  threads_ = 3;
+  EXPECT_EQ(run(*single), records);
 }
 
 TEST_F(Runner, FinishedRowsAreNotComputedAgain) {
