@@ -7,6 +7,7 @@
 #include "driftless/base/text.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
+#include "driftless/reason/calibrate.h"
 
 namespace driftless::cli {
 namespace {
@@ -60,6 +61,17 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
                                                 .threads = options.threads,
                                                 .dtype = engine::parse_dtype(options.dtype),
                                                 .plan = &plan});
+}
+
+void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,
+               std::span<const reason::Board> boards, std::span<quant::QuantPlan> plans) {
+  const bool is_cpu = options.device == "cpu";
+  BackendOptions each = options;
+  if (is_cpu) each.threads = each.slots = 1;
+  const auto make = [&](const quant::QuantPlan* transforms) {
+    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, each);
+  };
+  reason::calibrate(make, boards, plans, is_cpu ? options.threads : 1);
 }
 
 }  // namespace driftless::cli

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,5 +38,10 @@ void require_runs(const quant::QuantPlan& plan, const BackendOptions& options);
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
                                                 const BackendOptions& options);
+
+/// reason::calibrate of the float model on that backend: on the CPU a board a thread at a time, on
+/// another device as many as keep it busy.
+void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,
+               std::span<const reason::Board> boards, std::span<quant::QuantPlan> plans);
 
 }  // namespace driftless::cli

@@ -6,9 +6,9 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
+#include "driftless/cli/backend.h"
 #include "driftless/cli/progress.h"
 #include "driftless/engine/cpu_reasoner.h"
-#include "driftless/reason/calibrate.h"
 #include "driftless/study/results_file.h"
 
 namespace driftless::cli {
@@ -21,19 +21,6 @@ std::string name_of(const std::string& path) {
 /// The checkpoint with other numbers of cycles and steps.
 store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::ModelConfig& config) {
   return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
-}
-
-std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint,
-                                        const study::CalibrationRequest& request) {
-  store::Checkpoint model = varied(checkpoint, request.config);
-  model.config.halt_max_steps = request.steps;
-  std::vector<quant::QuantPlan> plans = request.plans;
-  reason::calibrate(
-      [&](const quant::QuantPlan* transforms) {
-        return engine::make_cpu_reasoner(model, {.slots = 1, .plan = transforms});
-      },
-      request.boards, plans);
-  return plans;
 }
 
 }  // namespace
@@ -93,7 +80,11 @@ study::Backend StudyFiles::backend() const {
               },
           .calibrate =
               [this](const study::CalibrationRequest& request) {
-                return calibrate(checkpoint_, request);
+                store::Checkpoint model = varied(checkpoint_, request.config);
+                model.config.halt_max_steps = request.steps;
+                std::vector<quant::QuantPlan> plans = request.plans;
+                calibrate(model, {.threads = flags_.threads}, request.boards, plans);
+                return plans;
               }};
 }
 

@@ -98,6 +98,15 @@ void Calibrator::observe(std::string_view layer, int64_t call, ConstMat input) {
     seen.widen(kernels().extent(input.data, input.size()), static_cast<uint64_t>(input.size()));
 }
 
+void Calibrator::merge(const Calibrator& other) {
+  DRIFTLESS_ASSERT(keep_ == other.keep_);
+  for (const auto& [name, theirs] : other.layers_) {
+    std::vector<Histogram>& mine = layers_[name];
+    if (mine.size() < theirs.size()) mine.resize(theirs.size());
+    for (size_t call = 0; call < theirs.size(); ++call) mine[call].merge(theirs[call]);
+  }
+}
+
 std::vector<std::string_view> Calibrator::layers() const {
   std::vector<std::string_view> names;
   for (const auto& [name, calls] : layers_) names.push_back(name);

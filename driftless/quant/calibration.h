@@ -37,6 +37,9 @@ class Calibrator {
   /// InvalidArgument for a negative call.
   void observe(std::string_view layer, int64_t call, ConstMat input);
 
+  /// Takes in all that another one, which keeps the same, observed.
+  void merge(const Calibrator& other);
+
   [[nodiscard]] std::vector<std::string_view> layers() const;
   /// What each call saw, by call index; calls never observed are empty. Throws InvalidArgument for
   /// a layer never observed, naming the nearest.

@@ -56,6 +56,9 @@ class StepObserver {
  public:
   virtual ~StepObserver() = default;
   [[nodiscard]] virtual bool wants(Point point) const = 0;
+  /// Whether the smallest and the largest value of a board's piece are all that counts. A backend
+  /// whose values lie on another device may then show these two, as one row, in their place.
+  [[nodiscard]] virtual bool wants_extremes_only() const { return false; }
   virtual void observe(const Observation& observation) = 0;
 };
 
