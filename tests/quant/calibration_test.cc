@@ -39,7 +39,7 @@ TEST(Histogram, OrderAndBatchingDoNotMatter) {
   Histogram pieces;
   for (size_t i = values.size(); i > 0; --i) pieces.add({values.data() + i - 1, 1});
   Histogram merged;
-  for (const size_t first : {500, 0}) {
+  for (const size_t first : {500U, 0U}) {
     Histogram half;
     half.add({values.data() + first, 500});
     merged.merge(half);
