@@ -91,7 +91,7 @@ PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& 
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
-  require_runs(result.plan, backend);
+  require_device(backend);
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
     result.calibration = calibrate(flags, checkpoint, backend, result.plan);

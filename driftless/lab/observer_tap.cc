@@ -12,6 +12,10 @@ at::Tensor ObserverTap::linear_input(std::string_view layer, int64_t call,
   return input;
 }
 
+void ObserverTap::quantized_input(std::string_view layer, int64_t call, const at::Tensor& values) {
+  show({.point = Point::QuantizedInput, .call = call, .layer = layer}, values);
+}
+
 void ObserverTap::state(model::State which, int64_t call, const at::Tensor& values) {
   show({.point = which == model::State::H ? Point::StateH : Point::StateL, .call = call}, values);
 }
