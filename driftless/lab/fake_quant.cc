@@ -37,7 +37,7 @@ bool is_grid(const QuantSpec& spec) {
   const Element& element = spec.format->element;
   constexpr int kMaxExponent = 127;
   constexpr int kFloatBits = 23;
-  return element.spacing == formats::Spacing::Grid && !is_asymmetric(element) &&
+  return element.spacing == formats::Spacing::Grid && !quant::is_asymmetric(element) &&
          element.max_exponent + 1 + kFloatBits - element.mantissa_bits <= kMaxExponent;
 }
 
@@ -102,7 +102,7 @@ struct Apply : torch::autograd::Function<Apply> {
 void require_learnable(const QuantSpec& spec, std::string_view where) {
   const bool is_learnable =
       !spec.is_none() && spec.format->scaling == Scaling::None &&
-      !is_asymmetric(spec.format->element) &&
+      !quant::is_asymmetric(spec.format->element) &&
       (spec.granularity == Granularity::Tensor || spec.granularity == Granularity::Channel);
   DRIFTLESS_REQUIRE(is_learnable, ErrorCode::BadConfig, where, ": '", to_string(spec),
                     "' has no gradient rule for its scales; lsq expected a symmetric format with "
