@@ -37,19 +37,22 @@ void add_backend_flags(CLI::App& verb, BackendOptions& options) {
       ->check(CLI::PositiveNumber);
 }
 
-std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
-                                                const quant::QuantPlan& plan,
-                                                const BackendOptions& options) {
+void require_runs(const quant::QuantPlan& plan, const BackendOptions& options) {
   DRIFTLESS_REQUIRE(
       std::find(kDeviceNames.begin(), kDeviceNames.end(), options.device) != kDeviceNames.end(),
       ErrorCode::InvalidArgument, "--device; got '", options.device, "', expected one of ",
       join(kDeviceNames, ", "), "; did you mean '", nearest_word(options.device, kDeviceNames),
       "'?");
-  if (options.device != "cpu") {
-    DRIFTLESS_REQUIRE(plan.layers.empty(), ErrorCode::Unsupported, "--device ", options.device,
-                      ": quantization is simulated on the device cpu only");
-    return make_on_torch(checkpoint, options);
-  }
+  DRIFTLESS_REQUIRE(plan.layers.empty() || options.device == "cpu", ErrorCode::Unsupported,
+                    "--device ", options.device,
+                    ": quantization is simulated on the device cpu only");
+}
+
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
+                                                const quant::QuantPlan& plan,
+                                                const BackendOptions& options) {
+  require_runs(plan, options);
+  if (options.device != "cpu") return make_on_torch(checkpoint, options);
   // Four boards per thread keep all threads busy until the last boards.
   const int64_t slots =
       options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);

@@ -29,8 +29,11 @@ inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-tor
 /// --device, --dtype, --threads and --slots.
 void add_backend_flags(CLI::App& verb, BackendOptions& options);
 
-/// Throws InvalidArgument on an unknown device or type, Unsupported on one that the build or the
-/// machine does not have.
+/// Throws InvalidArgument on an unknown device, Unsupported where the device cannot run a plan.
+void require_runs(const quant::QuantPlan& plan, const BackendOptions& options);
+
+/// Throws what require_runs throws, InvalidArgument on an unknown type, Unsupported on a device or
+/// type that the build or the machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
                                                 const BackendOptions& options);

@@ -4,7 +4,6 @@
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan_json.h"
 #include "driftless/reason/calibrate.h"
@@ -34,7 +33,7 @@ quant::QuantPlan uncalibrated_plan(const SchemeFlags& flags, const store::Checkp
 
 /// Draws the boards and calibrates; returns what was done, for results.
 std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                      engine::Dtype dtype, quant::QuantPlan& plan) {
+                      const BackendOptions& backend, quant::QuantPlan& plan) {
   DRIFTLESS_REQUIRE(!flags.calibration_data.empty(), ErrorCode::InvalidArgument,
                     "static scales and smoothing need calibration boards; expected "
                     "--calibration-data FILE");
@@ -43,8 +42,11 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
   require_fits(checkpoint, examples, flags.calibration_data);
   const auto boards =
       reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
+  BackendOptions one_board = backend;
+  one_board.slots = 1;
+  one_board.threads = 1;
   const auto make = [&](const quant::QuantPlan* transforms) {
-    return engine::make_cpu_reasoner(checkpoint, {.slots = 1, .dtype = dtype, .plan = transforms});
+    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, one_board);
   };
   reason::calibrate(make, boards, plan);
   return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
@@ -91,13 +93,14 @@ void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
 }
 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                             engine::Dtype dtype) {
+                             const BackendOptions& backend) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
+  require_runs(result.plan, backend);
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
-    result.calibration = calibrate(flags, checkpoint, dtype, result.plan);
+    result.calibration = calibrate(flags, checkpoint, backend, result.plan);
   return result;
 }
 

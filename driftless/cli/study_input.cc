@@ -80,7 +80,8 @@ study::StudyInput StudyFiles::input(std::string name) const {
           .calibration = calibration_,
           .origin = origin_,
           .seed = flags_.seed,
-          .batch = flags_.batch};
+          .batch = flags_.batch,
+          .threads = flags_.threads};
 }
 
 study::Backend StudyFiles::backend() const {

@@ -153,7 +153,8 @@ class StudyRun {
     return {.config = result.config,
             .steps = result.row.steps,
             .batch = input_.batch,
-            .seed = input_.seed};
+            .seed = input_.seed,
+            .threads = input_.threads};
   }
 
   /// Every process takes each size()-th batch; rank 0 adds the results up in the order of the
