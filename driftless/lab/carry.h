@@ -20,6 +20,7 @@ struct Carry {
   at::Tensor labels;  ///< [B, S] uint8
   at::Tensor steps;   ///< [B] int32, supervision steps the board has had
   at::Tensor halted;  ///< [B] bool
+  States followed = {};  ///< of the float model that distillation follows; else undefined
 };
 
 /// Boards that wait for a free slot, one per slot; those whose slot is taken are dropped.

@@ -13,7 +13,6 @@
 #include "driftless/formats/block.h"
 #include "driftless/lab/device.h"
 #include "driftless/quant/quantizer.h"
-#include "driftless/quant/runs.h"
 
 namespace driftless::lab {
 namespace {
@@ -25,12 +24,6 @@ using quant::QuantSpec;
 using quant::Source;
 
 constexpr int64_t kKernelBlock = 32;  // the CUDA kernels' block length
-
-/// Half the step between the largest values.
-float half_step(const Element& element) {
-  const int octave = std::max(element.min_exponent, element.max_exponent);
-  return std::ldexp(1.0f, octave - element.mantissa_bits - 1);
-}
 
 bool is_grid(const QuantSpec& spec) {
   // Rounding adds 2^23 steps of the highest octave, which must not overflow.
@@ -53,14 +46,12 @@ cuda::QuantGrid grid_of(const QuantSpec& spec, bool is_learned) {
           element.zero_sign == formats::ZeroSign::Kept,
           thresholds.raise_from,
           thresholds.lower_below,
-          is_learned ? 0 : half_step(element)};
+          is_learned ? 0 : quant::unclipped(element).high - element.max};
 }
 
+/// The reduction axis last, as quantize() wants it.
 at::Tensor rows_last(const at::Tensor& x, NormAxis axis) {
-  return (axis == NormAxis::Tokens ? x.transpose(1, 2) : x).contiguous();
-}
-at::Tensor rows_back(const at::Tensor& x, NormAxis axis) {
-  return axis == NormAxis::Tokens ? x.transpose(1, 2).contiguous() : x;
+  return axis == NormAxis::Tokens ? x.transpose(1, 2) : x;
 }
 
 /// gate_up as [outer, 2, rest] and the shape of silu(gate) * up.
@@ -173,50 +164,27 @@ at::Tensor FakeQuantizer::scales_of(const at::Tensor& x, int64_t call) const {
   return scales;
 }
 
-at::Tensor FakeQuantizer::host_forward(const at::Tensor& x, NormAxis axis, int64_t call) const {
-  const at::Tensor in = rows_last(x.to(at::kFloat).to(at::kCPU), axis);
-  if (!at::isfinite(in).all().item<bool>())  // the trainer looks for NaN in what follows
-    return at::full_like(x, std::numeric_limits<double>::quiet_NaN());
-  at::Tensor out = at::empty_like(in);
+Quantized FakeQuantizer::plain(const at::Tensor& x, NormAxis axis, int64_t call,
+                               ClipMask mask) const {
+  QuantizeOptions options{.mask = mask, .type = x.scalar_type()};
   std::vector<quant::Scale> scales;
   if (steps_.values.defined()) {
     const at::Tensor host = scales_of(x, call).to(at::kCPU).contiguous();
-    for (int64_t i = 0; i < host.numel(); ++i) scales.push_back({.scale = host.data_ptr<float>()[i]});
+    const float* const values = host.data_ptr<float>();
+    scales.reserve(static_cast<size_t>(host.numel()));
+    for (int64_t i = 0; i < host.numel(); ++i) scales.push_back({.scale = values[i]});
   }
-  const quant::Quantizer quantizer(spec_, scales);
-  const int64_t board = in.size(1) * in.size(2);
-  for (int64_t i = 0; i < in.size(0); ++i)
-    quantizer.fake_quantize({in.data_ptr<float>() + i * board, in.size(1), in.size(2)},
-                            {out.data_ptr<float>() + i * board, in.size(1), in.size(2)});
-  return rows_back(out, axis).to(x.scalar_type()).to(x.device());
-}
-
-/// Ones where the gradient passes, zeros where a value is clipped.
-at::Tensor FakeQuantizer::host_pass(const at::Tensor& x, NormAxis axis, int64_t call) const {
-  const Element& element = spec_.format->element;
-  const at::Tensor in = rows_last(x.to(at::kFloat).to(at::kCPU), axis);
-  at::Tensor pass = at::ones_like(in);
-  const bool is_code = element.bits <= 8 && at::isfinite(in).all().item<bool>();
-  std::vector<quant::Scale> scales;
-  if (steps_.values.defined())
-    scales.push_back({.scale = scales_of(x, call).to(at::kCPU).item<float>()});
-  const quant::Quantizer quantizer(spec_, scales);
-  const float margin = half_step(element);
-  const int64_t rows = in.size(1);
-  const int64_t cols = in.size(2);
-  for (int64_t board = 0; is_code && board < in.size(0); ++board) {
-    const float* const values = in.data_ptr<float>() + board * rows * cols;
-    float* const out = pass.data_ptr<float>() + board * rows * cols;
-    const quant::QuantizedMatrix codes = quantizer.quantize({values, rows, cols});
-    for_each_run(spec_, rows, cols, [&](int64_t index, int64_t first, int64_t length) {
-      const quant::Scale scale = run_scale(codes, index);
-      for (int64_t i = first; i < first + length; ++i) {
-        const float scaled = values[i] / scale.scale + scale.zero;
-        if (scaled >= element.max + margin || scaled <= element.min - margin) out[i] = 0;
-      }
-    });
-  }
-  return rows_back(pass, axis).to(x.scalar_type()).to(x.device());
+  const at::Tensor in = x.detach();
+  // The trainer finds NaN in what follows, and says at which step; nobody waits here for a device.
+  const at::Tensor nan = at::full_like(in, std::numeric_limits<double>::quiet_NaN());
+  if (!in.is_cuda() && !at::isfinite(in).all().item<bool>())
+    return {nan, at::ones(in.sizes(), in.options().dtype(at::kBool))};
+  if (in.is_cuda()) options.not_finite = at::zeros({1}, in.options().dtype(at::kInt));
+  Quantized out = quantize(quant::Quantizer(spec_, scales), rows_last(in, axis), options);
+  out.values = rows_last(out.values, axis).contiguous();
+  if (out.inside.defined()) out.inside = rows_last(out.inside, axis).contiguous();
+  if (in.is_cuda()) out.values = at::where(options.not_finite.gt(0), nan, out.values);
+  return out;
 }
 
 void FakeQuantizer::add_step_gradient(const at::Tensor& sum, double count, int64_t call) const {
@@ -246,19 +214,25 @@ at::Tensor FakeQuantizer::learned_backward(const at::Tensor& x, const at::Tensor
   return d_out * is_inside.to(d_out.scalar_type());
 }
 
+/// Rows of odd lengths with zeros at their ends, which change no scale, where the kernels then can.
+std::optional<at::Tensor> FakeQuantizer::padded_for_kernel(const at::Tensor& x,
+                                                           NormAxis axis) const {
+  const int64_t missing = -x.size(2) & (kKernelBlock - 1);
+  if (!x.is_cuda() || axis != NormAxis::Channels || missing == 0 ||
+      spec_.granularity == Granularity::Tensor)
+    return std::nullopt;
+  const at::Tensor padded = at::constant_pad_nd(x, {0, missing});
+  return kernel_for(padded, axis) ? std::optional(padded) : std::nullopt;
+}
+
 at::Tensor FakeQuantizer::forward(const at::Tensor& x, NormAxis axis, int64_t call) const {
   if (spec_.is_none()) return x;
   const at::Tensor in = x.contiguous();
   const std::optional<Kernel> kernel = kernel_for(in, axis);
   if (!kernel) {
-    const int64_t missing = -in.size(2) & (kKernelBlock - 1);
-    const bool needs_padding = in.is_cuda() && axis == NormAxis::Channels && missing != 0 &&
-                               spec_.granularity != Granularity::Tensor;
-    // Zeros at the end of a row change no scale.
-    if (needs_padding)
-      if (const at::Tensor padded = at::constant_pad_nd(in, {0, missing}); kernel_for(padded, axis))
-        return forward(padded, axis, call).narrow(2, 0, in.size(2)).contiguous();
-    return host_forward(in, axis, call);
+    if (const std::optional<at::Tensor> padded = padded_for_kernel(in, axis))
+      return forward(*padded, axis, call).narrow(2, 0, in.size(2)).contiguous();
+    return plain(in, axis, call, ClipMask::None).values;
   }
   at::Tensor out = at::empty_like(in);
   const bool is_scaled = kernel->per_scale > 0;
@@ -311,16 +285,13 @@ void FakeQuantizer::add_backward(const at::Tensor& x, const at::Tensor& d_out, N
     sum.add_(learned_backward(in, d_out, axis, call));
     return;
   }
-  if (in.is_cuda() && axis == NormAxis::Channels) {
-    const std::vector<int64_t> pad = {0, -in.size(2) & (kKernelBlock - 1)};
-    const at::Tensor padded = at::constant_pad_nd(in, pad);
-    if (spec_.granularity != Granularity::Tensor && kernel_for(padded, axis)) {
-      const at::Tensor d = backward(padded, at::constant_pad_nd(d_out, pad), axis, call);
-      sum.add_(d.narrow(2, 0, in.size(2)));
-      return;
-    }
+  if (const std::optional<at::Tensor> padded = padded_for_kernel(in, axis)) {
+    const at::Tensor d = at::constant_pad_nd(d_out, {0, padded->size(2) - in.size(2)});
+    sum.add_(backward(*padded, d, axis, call).narrow(2, 0, in.size(2)));
+    return;
   }
-  sum.add_(d_out * host_pass(in, axis, call));
+  const at::Tensor inside = plain(in, axis, call, ClipMask::Inside).inside;
+  sum.add_(d_out * inside.to(d_out.scalar_type()));
 }
 
 at::Tensor FakeQuantizer::swiglu(const at::Tensor& gate_up, NormAxis axis, int64_t call) const {

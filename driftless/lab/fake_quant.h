@@ -2,7 +2,7 @@
 // Fake quantization with gradients. Forward is quant::Quantizer bit for bit. Backward passes the
 // gradient straight through, and stops it where a value is clipped:
 //
-//   scales from the values, or fixed   zero where |x / s| lies half a step or more beyond the grid
+//   scales from the values, or fixed   zero where x / s lies more than half a step beyond the grid
 //   learned steps (LSQ)                zero where |x / s| >= Q, Q the largest value of the grid;
 //                                      d log s = g s sum d_out e, where e is q(x / s) - x / s
 //                                      inside, the end of the grid outside, and g = 1 / sqrt(N Q)
@@ -20,6 +20,7 @@
 #include <ATen/ATen.h>
 
 #include "driftless/lab/ops.h"
+#include "driftless/lab/quantize.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::lab {
@@ -70,8 +71,11 @@ class FakeQuantizer {
   [[nodiscard]] int64_t step_index(int64_t call) const;
   [[nodiscard]] bool has_row_steps() const;
   [[nodiscard]] at::Tensor scales_of(const at::Tensor& x, int64_t call) const;
-  [[nodiscard]] at::Tensor host_forward(const at::Tensor& x, NormAxis axis, int64_t call) const;
-  [[nodiscard]] at::Tensor host_pass(const at::Tensor& x, NormAxis axis, int64_t call) const;
+  [[nodiscard]] std::optional<at::Tensor> padded_for_kernel(const at::Tensor& x,
+                                                            NormAxis axis) const;
+  /// Without a kernel of this file's own.
+  [[nodiscard]] Quantized plain(const at::Tensor& x, NormAxis axis, int64_t call,
+                                ClipMask mask) const;
   [[nodiscard]] at::Tensor learned_backward(const at::Tensor& x, const at::Tensor& d_out,
                                             NormAxis axis, int64_t call) const;
   void add_step_gradient(const at::Tensor& sum, double count, int64_t call) const;

@@ -106,6 +106,8 @@ void require_valid(const Recipe& recipe, std::string_view where) {
               scheme.acts.source == Source::Static,
           ".iteration_norm: needs static scales; expected acts such as int4/tensor/static or "
           "act_method lsq");
+  require(!asked.iteration_norm || recipe.stages.empty(),
+          ".iteration_norm: has a scale for each call; expected no recursion.stage");
   require(asked.distill == 0 || recipe.model.arch != model::Arch::Eqr,
           ".distill: EqR draws its states, so there is no float trajectory to follow; expected 0");
 }
@@ -125,6 +127,9 @@ QatPlan qat_plan(const Recipe& recipe, const std::filesystem::path& folder) {
       require_learnable(layer.acts, where);
       make_learned(layer.acts);
     }
+    DRIFTLESS_REQUIRE(!layer.needs_scales() || !quant::is_asymmetric(layer.acts.format->element),
+                      ErrorCode::BadConfig, where, ": static scales of '", to_string(layer.acts),
+                      "' have zero points; expected a symmetric format");
     const bool has_integer_bias = layer.bias != quant::BiasPrecision::Float;
     DRIFTLESS_REQUIRE(!has_integer_bias || layer.weights.is_none() ||
                           layer.weights.calibration == quant::Calibration{},

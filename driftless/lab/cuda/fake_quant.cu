@@ -33,10 +33,10 @@ __device__ float to_grid(const QuantGrid& grid, float scaled) {
   return copysignf(rounded, scaled);
 }
 
-/// Half a step or more beyond the grid, or at its end where the step is learned.
+/// More than half a step beyond the grid, or at its end where the step is learned.
 __device__ bool is_clipped(const QuantGrid& grid, float scaled) {
   const float most = (scaled < 0 ? -grid.min : grid.max) + grid.clip_margin;
-  return fabsf(scaled) >= most;
+  return grid.clip_margin > 0 ? fabsf(scaled) > most : fabsf(scaled) >= most;
 }
 
 /// The shared exponent of a block whose largest magnitude is finite.

@@ -94,7 +94,8 @@ struct QuantGrid {
   bool keeps_zero_sign;
   uint32_t raise_from;   ///< formats::ExponentThresholds
   uint32_t lower_below;  ///< formats::ExponentThresholds
-  float clip_margin;     ///< how far beyond max or min a value counts as clipped
+  /// How far beyond max or min a value counts as clipped; with 0 their own values do.
+  float clip_margin;
 };
 /// What is quantized: `in` itself, or silu(gate) * up of in [outer, 2, length, inner].
 enum class QuantSource { Values, Swiglu };
