@@ -9,9 +9,18 @@
 namespace driftless::lab {
 namespace {
 
-constexpr std::array<const char*, 12> kDynamic = {
-    "mxint2",      "mxint3",      "mxint4",     "mxint8", "mxfp4",     "mxfp8_e4m3",
-    "mxint4,rule=rceil", "mxint4,rule=mse", "int4/tensor", "int8/token", "int4/group32", "nvfp4"};
+constexpr std::array<const char*, 12> kDynamic = {"mxint2",
+                                                  "mxint3",
+                                                  "mxint4",
+                                                  "mxint8",
+                                                  "mxfp4",
+                                                  "mxfp8_e4m3",
+                                                  "mxint4,rule=rceil",
+                                                  "mxint4,rule=mse",
+                                                  "int4/tensor",
+                                                  "int8/token",
+                                                  "int4/group32",
+                                                  "nvfp4"};
 constexpr std::array<const char*, 3> kStatic = {"int4/tensor/static", "int3/tensor/static",
                                                 "fp4_e2m1/tensor/static"};
 
@@ -51,7 +60,8 @@ class FakeQuantChecker {
     const quant::QuantSpec spec = quant::parse_quant_spec(text);
     const at::Tensor steps = at::full({1}, 0.3f, at::kFloat);
     const at::Tensor grads = at::zeros({1}, at::kFloat);
-    const at::Tensor there_grads = at::zeros({1}, at::TensorOptions(at::kFloat).device(kit_.device()));
+    const at::Tensor there_grads =
+        at::zeros({1}, at::TensorOptions(at::kFloat).device(kit_.device()));
     return {FakeQuantizer(spec, {steps.to(kit_.device()), there_grads}),
             FakeQuantizer(spec, {steps, grads}), there_grads, grads};
   }
@@ -67,9 +77,7 @@ class FakeQuantChecker {
     const at::Tensor d = kit_.random(sizes).to(at::kFloat);
     const at::Tensor x_there = kit_.there(x, type);
     const at::Tensor d_there = kit_.there(d, type);
-    const auto rounded = [&](const at::Tensor& values) {
-      return values.to(type).to(at::kDouble);
-    };
+    const auto rounded = [&](const at::Tensor& values) { return values.to(type).to(at::kDouble); };
     kit_.compare(name, pair.there.forward(x_there, axis), rounded(pair.here.forward(x, axis)), 0);
     kit_.compare(name + " backward", pair.there.backward(x_there, d_there, axis),
                  rounded(pair.here.backward(x, d, axis)), 0);

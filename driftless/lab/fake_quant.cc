@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/fake_quant.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -80,10 +81,9 @@ struct Apply : torch::autograd::Function<Apply> {
                                                  const torch::autograd::variable_list& grads) {
     const auto* quantizer =
         reinterpret_cast<const FakeQuantizer*>(ctx->saved_data["quantizer"].toInt());
-    const at::Tensor d =
-        quantizer->backward(ctx->get_saved_variables()[0], grads[0].contiguous(),
-                            static_cast<NormAxis>(ctx->saved_data["axis"].toInt()),
-                            ctx->saved_data["call"].toInt());
+    const at::Tensor d = quantizer->backward(ctx->get_saved_variables()[0], grads[0].contiguous(),
+                                             static_cast<NormAxis>(ctx->saved_data["axis"].toInt()),
+                                             ctx->saved_data["call"].toInt());
     return {d, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
@@ -141,7 +141,8 @@ std::optional<FakeQuantizer::Kernel> FakeQuantizer::kernel_for(const at::Tensor&
     const int64_t neighbors = is_tokens ? shape.inner : shape.length;
     return is_plain && neighbors % vector == 0 ? std::optional(kernel) : std::nullopt;
   }
-  const bool is_absmax = spec_.source == Source::Static || spec_.calibration == quant::Calibration{};
+  const bool is_absmax =
+      spec_.source == Source::Static || spec_.calibration == quant::Calibration{};
   const bool is_tensor = spec_.granularity == Granularity::Tensor;
   const bool is_row = !is_tokens && (spec_.granularity == Granularity::Channel ||
                                      spec_.granularity == Granularity::Token);
@@ -177,7 +178,9 @@ Quantized FakeQuantizer::plain(const at::Tensor& x, NormAxis axis, int64_t call,
   const at::Tensor in = x.detach();
   // The trainer finds NaN in what follows, and says at which step; nobody waits here for a device.
   const at::Tensor nan = at::full_like(in, std::numeric_limits<double>::quiet_NaN());
-  if (!in.is_cuda() && !at::isfinite(in).all().item<bool>())
+  const bool has_bad_scale = std::any_of(
+      scales.begin(), scales.end(), [](const auto& scale) { return !std::isnormal(scale.scale); });
+  if (has_bad_scale || (!in.is_cuda() && !at::isfinite(in).all().item<bool>()))
     return {nan, at::ones(in.sizes(), in.options().dtype(at::kBool))};
   if (in.is_cuda()) options.not_finite = at::zeros({1}, in.options().dtype(at::kInt));
   Quantized out = quantize(quant::Quantizer(spec_, scales), rows_last(in, axis), options);
@@ -198,8 +201,8 @@ at::Tensor FakeQuantizer::learned_backward(const at::Tensor& x, const at::Tensor
                                            NormAxis axis, int64_t call) const {
   const Element& element = spec_.format->element;
   const bool is_per_row = has_row_steps();
-  const at::Tensor s = is_per_row ? steps_.values.view({1, -1, 1})
-                                  : steps_.values.narrow(0, step_index(call), 1);
+  const at::Tensor s =
+      is_per_row ? steps_.values.view({1, -1, 1}) : steps_.values.narrow(0, step_index(call), 1);
   const at::Tensor wide = x.to(at::kFloat);
   const at::Tensor scaled = wide / s;
   const at::Tensor is_inside = at::logical_and(scaled.lt(element.max), scaled.gt(element.min));
@@ -239,8 +242,7 @@ at::Tensor FakeQuantizer::forward(const at::Tensor& x, NormAxis axis, int64_t ca
   const at::Tensor scales = is_scaled ? scales_of(in, call) : at::Tensor();
   const cuda::ScaleView view{is_scaled ? scales.data_ptr<float>() : nullptr, kernel->per_scale};
   cuda::fake_quantize(real_of(in), kernel->shape, kernel->grid, cuda::QuantSource::Values,
-                      in.data_ptr(), is_scaled ? &view : nullptr, out.data_ptr(),
-                      current_stream());
+                      in.data_ptr(), is_scaled ? &view : nullptr, out.data_ptr(), current_stream());
   return out;
 }
 
@@ -256,8 +258,7 @@ void FakeQuantizer::run_backward(const at::Tensor& in, const at::Tensor& d_out,
   const cuda::QuantGradient to{d_in.data_ptr(), true,
                                partials.defined() ? partials.data_ptr<float>() : nullptr};
   cuda::fake_quantize_backward(real_of(in), kernel.shape, kernel.grid, from, in.data_ptr(),
-                               is_scaled ? &view : nullptr, d_out.data_ptr(), to,
-                               current_stream());
+                               is_scaled ? &view : nullptr, d_out.data_ptr(), to, current_stream());
   if (partials.defined())
     add_step_gradient(partials.sum().view({1}),
                       static_cast<double>(d_out.numel()) / static_cast<double>(d_out.size(0)),

@@ -45,8 +45,7 @@ quant::Scheme scheme_of(const QuantRecipe& recipe, std::string_view where) {
           .acts = parsed(recipe.acts, "acts", where, quant::parse_quant_spec),
           .coverage = parsed(recipe.coverage, "coverage", where, quant::parse_coverage),
           .bias = parsed(recipe.bias, "bias", where, quant::parse_bias_precision),
-          .sharing =
-              recipe.iteration_norm ? quant::ScaleSharing::Call : quant::ScaleSharing::All};
+          .sharing = recipe.iteration_norm ? quant::ScaleSharing::Call : quant::ScaleSharing::All};
 }
 
 /// Activations with learned steps start where the squared error is least.

@@ -21,7 +21,8 @@ struct QatPlan {
 };
 
 /// Checks the section alone. Throws BadConfig, `where` first, on what is no quantizer, coverage,
-/// bias or method, on lsq for a format without a gradient rule, and on keys that exclude each other.
+/// bias or method, on lsq for a format without a gradient rule, and on keys that exclude each
+/// other.
 void require_valid(const Recipe& recipe, std::string_view where);
 
 /// The plan for the recipe's model; a plan file lies relative to `folder`. Throws BadConfig on a

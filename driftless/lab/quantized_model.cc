@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/quantized_model.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -20,7 +21,9 @@ using quant::Source;
 /// A weight [out, in] as quantizers see tensors: one board.
 at::Tensor as_board(const at::Tensor& weight) { return weight.unsqueeze(0); }
 
-double largest_code(BiasPrecision bias) { return bias == BiasPrecision::Int16 ? 0x7fff : 0x7fffffff; }
+double largest_code(BiasPrecision bias) {
+  return bias == BiasPrecision::Int16 ? 0x7fff : 0x7fffffff;
+}
 
 std::string bias_name(const LayerPlan& layer) {
   if (layer.bias == BiasPrecision::Float) return {};
@@ -66,11 +69,10 @@ QuantizedModel::QuantizedModel(const model::ModelConfig& config, const QatPlan& 
                              part(slot.weight_begin, slot.weight_count, qat.learns_weights)),
          slot});
     if (layer.acts.is_none()) continue;
-    inputs_.emplace(layer.name,
-                    slot.act_count == 0
-                        ? FakeQuantizer(layer.acts)
-                        : FakeQuantizer(layer.acts,
-                                        part(slot.act_begin, slot.act_count, qat.learns_acts)));
+    inputs_.emplace(layer.name, slot.act_count == 0
+                                    ? FakeQuantizer(layer.acts)
+                                    : FakeQuantizer(layer.acts, part(slot.act_begin, slot.act_count,
+                                                                     qat.learns_acts)));
   }
 }
 
@@ -90,14 +92,15 @@ void QuantizedModel::refresh(const at::Tensor& masters) {
   }
 }
 
-// As quant::fake_quantize_bias: counted in the product's scale where that is known, else in its own.
+// As quant::fake_quantize_bias: counted in the product's scale where that is known, else in its
+// own.
 at::Tensor QuantizedModel::bias_scale(const Weight& weight, const at::Tensor& masters) const {
   const LayerPlan& layer = qat_.plan.layers[weight.slot.layer];
   const StepSlot& slot = weight.slot;
   const bool is_row = layer.weights.granularity == Granularity::Channel;
-  const bool has_product_scale =
-      slot.act_count == 1 && is_symmetric(layer.acts) && is_symmetric(layer.weights) &&
-      (is_row || layer.weights.granularity == Granularity::Tensor);
+  const bool has_product_scale = slot.act_count == 1 && is_symmetric(layer.acts) &&
+                                 is_symmetric(layer.weights) &&
+                                 (is_row || layer.weights.granularity == Granularity::Tensor);
   if (!has_product_scale) {
     const at::Tensor absmax = layout_.view(masters, weight.bias).abs().max().to(at::kDouble);
     // A bias of zeros has any scale.
@@ -120,8 +123,8 @@ void QuantizedModel::pull_back(const at::Tensor& masters, at::Tensor& grads) con
   for (const Weight& weight : weights_) {
     at::Tensor grad = layout_.view(grads, weight.name);
     const at::Tensor master = layout_.view(masters, weight.name);
-    grad.copy_(weight.quantizer.backward(as_board(master), as_board(grad), NormAxis::Channels)
-                   .squeeze(0));
+    grad.copy_(
+        weight.quantizer.backward(as_board(master), as_board(grad), NormAxis::Channels).squeeze(0));
     if (weight.bias.empty()) continue;
     const double most = largest_code(qat_.plan.layers[weight.slot.layer].bias);
     const at::Tensor codes =
@@ -172,10 +175,16 @@ at::Tensor starting_steps(const QatPlan& qat, const quant::QuantPlan& calibrated
       spec.calibration = {.kind = quant::Calibration::Kind::Mse};
       const quant::QuantizedMatrix fit = quant::Quantizer(spec).quantize(
           {weight.data_ptr<float>(), weight.size(0), weight.size(1)});
-      for (const quant::Scale& scale : fit.scales.floats) steps.push_back(std::log(scale.scale));
+      // A channel of zeros, such as an untrained head, has any step; it gets the widest of the
+      // rest.
+      float widest = FLT_MIN;
+      for (const quant::Scale& scale : fit.scales.floats) widest = std::max(widest, scale.scale);
+      if (widest == FLT_MIN) widest = 1;
+      for (const quant::Scale& scale : fit.scales.floats)
+        steps.push_back(std::log(scale.scale > FLT_MIN ? scale.scale : widest));
     }
     for (int64_t i = 0; i < slot.act_count; ++i)
-      steps.push_back(std::log(layer.scales[layer.scales.size() == 1 ? 0 : static_cast<size_t>(i)].scale));
+      steps.push_back(std::log(layer.scale_of_call(i).scale));
   }
   return at::tensor(at::ArrayRef<float>(steps));
 }

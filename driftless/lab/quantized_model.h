@@ -37,8 +37,8 @@ class QuantizedModel {
   [[nodiscard]] const at::Tensor& copy() const { return copy_; }
   [[nodiscard]] const InputQuantizers& inputs() const { return inputs_; }
 
-  /// Turns gradients of the copy into those of the masters, in place, and adds those of the weights'
-  /// learned steps.
+  /// Turns gradients of the copy into those of the masters, in place, and adds those of the
+  /// weights' learned steps.
   void pull_back(const at::Tensor& masters, at::Tensor& grads) const;
 
   /// Zero, or infinite where a step is no positive normal number: for Health.

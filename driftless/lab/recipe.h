@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training run as data, read from TOML. Sections in order: task, model, recursion, train, quant,
-// eval, output. Every key that a recipe leaves out has the default below, except those marked required.
+// eval, output. Every key that a recipe leaves out has the default below, except those marked
+// required.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,9 @@ struct QuantRecipe {
   std::string weight_method = "naive";  ///< naive: scales from the weights; lsq: learned steps
   std::string act_method = "naive";     ///< naive: scales as `acts` says; lsq: learned steps
   std::string bias = "float";
-  std::string plan;             ///< JSON file beside the recipe, instead of a pair and coverage
-  bool iteration_norm = false;  ///< E4: static scales of its own for each network call of a step
-  double distill = 0;           ///< E5: weight of the distance to the float model's states
+  std::string plan;                ///< JSON file beside the recipe, instead of a pair and coverage
+  bool iteration_norm = false;     ///< E4: static scales of its own for each network call of a step
+  double distill = 0;              ///< E5: weight of the distance to the float model's states
   int64_t calibration_boards = 8;  ///< for the start of static activation scales
 };
 

@@ -100,13 +100,13 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
     return read_tensor(file, name, expected, device);
   };
   const bool is_following = file.tensors().contains("followed.h");
-  return Carry{{read("states.h", states), read("states.l", states)},
-               read("inputs", boards),
-               read("labels", boards),
-               read("steps", {boards[0]}),
-               read("halted", {boards[0]}),
-               is_following ? States{read("followed.h", states), read("followed.l", states)}
-                            : States{}};
+  return Carry{
+      {read("states.h", states), read("states.l", states)},
+      read("inputs", boards),
+      read("labels", boards),
+      read("steps", {boards[0]}),
+      read("halted", {boards[0]}),
+      is_following ? States{read("followed.h", states), read("followed.l", states)} : States{}};
 }
 
 int64_t read_step(const store::Safetensors& file) {
@@ -130,12 +130,9 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
                     state.step, ": a weight is not finite; the last checkpoint is kept");
   std::filesystem::create_directories(folder);
   const store::Metadata metadata = {{"step", std::to_string(state.step)}, {"recipe", state.recipe}};
-  std::map<std::string, at::Tensor> boards = {{"states.h", carry.states.h},
-                                              {"states.l", carry.states.l},
-                                              {"inputs", carry.inputs},
-                                              {"labels", carry.labels},
-                                              {"steps", carry.steps},
-                                              {"halted", carry.halted}};
+  std::map<std::string, at::Tensor> boards = {
+      {"states.h", carry.states.h}, {"states.l", carry.states.l}, {"inputs", carry.inputs},
+      {"labels", carry.labels},     {"steps", carry.steps},       {"halted", carry.halted}};
   if (carry.followed.h.defined()) {
     boards["followed.h"] = carry.followed.h;
     boards["followed.l"] = carry.followed.l;

@@ -51,8 +51,8 @@ Trace tokens_forward(const at::Tensor& h, const at::Tensor& gate_up_t, const at:
   const int64_t boards = h.size(0);
   Trace trace{h, rules.state(h, NormAxis::Tokens), {}, {}, {}};
   trace.gate_up = at::bmm(for_boards(gate_up_t.t(), boards), trace.multiplied);
-  trace.act = rules.act(trace.gate_up, NormAxis::Tokens, boards)
-                  .view({boards, down.size(1), h.size(2)});
+  trace.act =
+      rules.act(trace.gate_up, NormAxis::Tokens, boards).view({boards, down.size(1), h.size(2)});
   const at::Tensor update = at::bmm(for_boards(down, boards), trace.act);
   trace.normed = residual_norm_forward(h, update, NormAxis::Tokens, eps);
   return trace;
@@ -81,8 +81,7 @@ Gradients tokens_backward(const Trace& trace, const at::Tensor& gate_up_t, const
   const int64_t boards = d_y.size(0);
   at::Tensor d_s = residual_norm_backward(d_y, trace.normed, NormAxis::Tokens);
   const at::Tensor d_act = at::bmm(for_boards(down.t(), boards), d_s);
-  const at::Tensor d_gate_up =
-      rules.act_backward(trace.gate_up, d_act, NormAxis::Tokens, boards);
+  const at::Tensor d_gate_up = rules.act_backward(trace.gate_up, d_act, NormAxis::Tokens, boards);
   // Weight gradients: one product per board, then a sum over boards in the masters' precision.
   const at::Tensor d_down = at::bmm(d_s, trace.act.transpose(1, 2)).sum(0, false, master);
   const at::Tensor d_gate_up_t =
@@ -96,8 +95,7 @@ Gradients tokens_backward(const Trace& trace, const at::Tensor& gate_up_t, const
 }
 
 Gradients channels_backward(const Trace& trace, const at::Tensor& gate_up, const at::Tensor& down,
-                            const at::Tensor& d_y, at::ScalarType master,
-                            const InputRules& rules) {
+                            const at::Tensor& d_y, at::ScalarType master, const InputRules& rules) {
   const int64_t rows = d_y.size(0) * d_y.size(1);
   at::Tensor d_s = residual_norm_backward(d_y, trace.normed, NormAxis::Channels);
   at::Tensor d_rows = d_s.view({rows, d_y.size(2)});
@@ -165,10 +163,10 @@ at::Tensor apply(const at::Tensor& h, const SwigluWeights& weights, double eps, 
     return kForward(h, weights.gate_up_copy, weights.down_copy, eps,
                     {weights.gate_up_input, weights.down_input, call})
         .normed.y;
-  return Sublayer<kForward, kBackward>::apply(
-      h, weights.gate_up, weights.down, weights.gate_up_copy, weights.down_copy, eps,
-      reinterpret_cast<int64_t>(weights.gate_up_input),
-      reinterpret_cast<int64_t>(weights.down_input), call);
+  return Sublayer<kForward, kBackward>::apply(h, weights.gate_up, weights.down,
+                                              weights.gate_up_copy, weights.down_copy, eps,
+                                              reinterpret_cast<int64_t>(weights.gate_up_input),
+                                              reinterpret_cast<int64_t>(weights.down_input), call);
 }
 
 }  // namespace

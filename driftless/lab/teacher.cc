@@ -12,8 +12,9 @@ Teacher::Teacher(const model::ModelConfig& config, const at::Tensor& flat,
                  at::ScalarType activations, const States& initial)
     : net_(config, {flat, flat.to(activations), {}}, initial) {
   const std::vector<model::NetworkCall> calls = model::schedule(config);
-  first_gradient_ = std::count_if(calls.begin(), calls.end(),
-                                  [](const model::NetworkCall& call) { return !call.has_gradient; });
+  first_gradient_ = std::count_if(calls.begin(), calls.end(), [](const model::NetworkCall& call) {
+    return !call.has_gradient;
+  });
 }
 
 at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& inputs,
@@ -31,8 +32,7 @@ at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& 
   at::Tensor sum;
   for (size_t i = static_cast<size_t>(first_gradient_); i < trail.states().size(); ++i) {
     const at::Tensor apart = (trail.states()[i] - followed.states()[i]).to(at::kFloat);
-    const at::Tensor square =
-        (apart * apart).mean(at::IntArrayRef({1, 2})).sum();
+    const at::Tensor square = (apart * apart).mean(at::IntArrayRef({1, 2})).sum();
     sum = sum.defined() ? sum + square : square;
   }
   return sum / (static_cast<int64_t>(trail.states().size()) - first_gradient_);

@@ -128,9 +128,8 @@ void Trainer::start_quantized() {
     ranks().sum(steps.values);
     steps.ema.copy_(steps.values);
   }
-  quantized_ = std::make_unique<QuantizedModel>(recipe_.model, *options_.qat,
-                                                LogSteps{steps.values, steps.grads},
-                                                activation_type(device()));
+  quantized_ = std::make_unique<QuantizedModel>(
+      recipe_.model, *options_.qat, LogSteps{steps.values, steps.grads}, activation_type(device()));
 }
 
 Trainer::~Trainer() = default;
@@ -216,18 +215,18 @@ void Trainer::run_step() {
   const StepOutput output = net_->step(states, inputs, options);
   Loss parts = loss_of(output, inputs);
   if (teacher_ != nullptr)
-    parts.total = parts.total + recipe_.quant.distill *
-                                    teacher_->distance(carry_, initial, inputs, trail);
+    parts.total =
+        parts.total + recipe_.quant.distill * teacher_->distance(carry_, initial, inputs, trail);
   state_.optimizer.grads.zero_();
   if (quantized_ != nullptr) state_.steps.grads.zero_();
   torch::autograd::backward({parts.total / recipe_.batch}, {});
   const at::NoGradGuard no_gradients;
   share_gradients();
-  health_.watch(step_number_,
-                {quantized_ != nullptr ? quantized_->alarm() : scalars_, output.states.l,
-                 output.states.h, output.logits, output.halt, parts.answer, parts.halting,
-                 state_.optimizer.grads},
-                ranks());
+  health_.watch(
+      step_number_,
+      {quantized_ != nullptr ? quantized_->alarm() : scalars_, output.states.l, output.states.h,
+       output.logits, output.halt, parts.answer, parts.halting, state_.optimizer.grads},
+      ranks());
   if (rows.defined())
     sign_sgd_step(state_.puzzle_table, ranks().gather(puzzle_ids_), ranks().gather(rows.grad()),
                   puzzle_rate_, recipe_.puzzle_weight_decay, health_.is_bad());

@@ -79,13 +79,13 @@ TEST(FakeQuant, LsqStepsPerChannelAndPerCallGetTheirOwnGradients) {
   const at::Tensor x = at::tensor({0.3f, 9.0f, 0.3f, -0.1f}).view({1, 2, 2});
   const at::Tensor d = at::ones({1, 2, 2});
   const FakeQuantizer rows(parse_quant_spec("int4/channel/static"), {steps, grads});
-  rows.backward(x, d, NormAxis::Channels);
+  static_cast<void>(rows.backward(x, d, NormAxis::Channels));
   const double g = 1 / std::sqrt(2 * 7.0);
   EXPECT_NEAR(grads[0].item<double>(), 0.5 * g * (0.4 + 7), 1e-6);
   EXPECT_NEAR(grads[1].item<double>(), 0.25 * g * ((1 - 1.2) + (0 + 0.4)), 1e-6);
   grads.zero_();
   const FakeQuantizer calls(parse_quant_spec("int4/tensor/static"), {steps, grads});
-  calls.backward(x, d, NormAxis::Channels, 1);
+  static_cast<void>(calls.backward(x, d, NormAxis::Channels, 1));
   EXPECT_EQ(grads[0].item<float>(), 0.0f);
   EXPECT_NE(grads[1].item<float>(), 0.0f);
 }
@@ -113,7 +113,7 @@ TEST(FakeQuant, LsqGradientIsTheDerivativeOfTheSmoothedSurrogate) {
   at::Tensor grads = at::zeros({1}, at::kFloat);
   const FakeQuantizer quantizer(parse_quant_spec("int4/tensor/static"),
                                 {at::full({1}, s, at::kFloat), grads});
-  quantizer.backward(x, d, NormAxis::Channels);
+  static_cast<void>(quantizer.backward(x, d, NormAxis::Channels));
   // Central differences err by h^2; float32 sums of 512 terms by about 512 * 2^-24 of their size.
   EXPECT_NEAR(grads.item<double>(), slope / std::sqrt(512 * q), 1e-4 * std::abs(slope));
 }
@@ -132,8 +132,8 @@ TEST(FakeQuant, SwigluGoesThroughTheQuantizer) {
     const std::vector<at::Tensor> parts = leaf.chunk(2, is_tokens ? 1 : 2);
     torch::autograd::backward({at::silu(parts[0]) * parts[1]}, {quantizer.backward(act, d, axis)});
     // Both are a few float32 operations per value.
-    EXPECT_TRUE(at::allclose(quantizer.swiglu_backward(gate_up, d, axis, 0), leaf.grad(), 1e-5,
-                             1e-6));
+    EXPECT_TRUE(
+        at::allclose(quantizer.swiglu_backward(gate_up, d, axis, 0), leaf.grad(), 1e-5, 1e-6));
   }
 }
 

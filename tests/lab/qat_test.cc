@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
-#include "driftless/quant/planned_layer.h"
 #include "driftless/quant/plan_json.h"
+#include "driftless/quant/planned_layer.h"
 
 #include "tests/lab/qat_run.h"
 #include "tests/testing/expect_error.h"
@@ -27,7 +27,7 @@ constexpr const char* kLsq =
     "coverage = 'linear'\nbias = 'int32'\n";
 
 TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
-  for (const std::string quant :
+  for (const std::string& quant :
        {std::string("weights = 'mxint3'\nacts = 'mxint4'\ncoverage = 'linear'\n"),
         std::string("weights = 'int4/tensor'\nacts = 'int8/token'\n"), std::string(kLsq)}) {
     const Recipe recipe = qat_recipe(quant);
@@ -52,10 +52,10 @@ TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
 TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
   for (const bool learns : {true, false}) {
     const std::string method = learns ? "lsq" : "naive";
-    const Recipe recipe =
-        qat_recipe("weights = 'int4/tensor'\nacts = 'int4/tensor/static'\nweight_method = 'lsq'\n"
-                   "act_method = '" +
-                   method + "'\n");
+    const Recipe recipe = qat_recipe(
+        "weights = 'int4/tensor'\nacts = 'int4/tensor/static'\nweight_method = 'lsq'\n"
+        "act_method = '" +
+        method + "'\n");
     Trainer trainer = qat_trainer(recipe);
     const at::Tensor weights = trainer.state().optimizer.values.clone();
     const at::Tensor steps = trainer.state().steps.values.clone();
@@ -74,7 +74,7 @@ TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
 }
 
 TEST(Qat, EveryMethodTrainsAndResumesBitForBit) {
-  for (const std::string quant :
+  for (const std::string& quant :
        {std::string(kLsq), std::string("weights = 'mxint2'\nacts = 'mxint4'\ndistill = 0.5\n"),
         std::string("weights = 'int4/tensor'\nacts = 'int4/tensor/static'\niteration_norm = true\n"
                     "distill = 1.0\n")}) {

@@ -31,18 +31,18 @@ int64_t solved_by_engine(const std::filesystem::path& folder,
   boards.reserve(examples.size());
   for (const task::Example& example : examples) boards.push_back({.tokens = example.input});
   int64_t solved = 0;
-  reason::run(*reasoner, boards,
-              {.halting = reason::find_halting("fixed"),
-               .max_steps = checkpoint.config.halt_max_steps},
-              [&](int64_t board, const reason::Answer& answer) {
-                solved += answer.tokens == examples[static_cast<size_t>(board)].label ? 1 : 0;
-              });
+  reason::run(
+      *reasoner, boards,
+      {.halting = reason::find_halting("fixed"), .max_steps = checkpoint.config.halt_max_steps},
+      [&](int64_t board, const reason::Answer& answer) {
+        solved += answer.tokens == examples[static_cast<size_t>(board)].label ? 1 : 0;
+      });
   return solved;
 }
 
 TEST(QatParity, EngineSolvesTheBoardsThatLabSolves) {
   const std::vector<task::Example> boards = lab::testing::tiny_boards(64, 3);
-  for (const std::string quant :
+  for (const std::string& quant :
        {std::string("weights = 'mxint4'\nacts = 'mxint4'\ncoverage = 'linear'\n"),
         std::string("weights = 'int4/channel'\nacts = 'int4/tensor'\nweight_method = 'lsq'\n"
                     "act_method = 'lsq'\ncoverage = 'linear'\nbias = 'int32'\n"),
