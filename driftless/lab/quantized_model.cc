@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include <ATen/core/grad_mode.h>
+
 #include "driftless/base/error.h"
 #include "driftless/quant/quantizer.h"
 
