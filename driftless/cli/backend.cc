@@ -14,45 +14,59 @@ namespace {
 // Enough boards to fill a large device; a CPU gains nothing from more than a few.
 constexpr int64_t kCudaSlots = 1024;
 constexpr int64_t kCpuSlots = 32;
+constexpr int64_t kCudaCalibrationSlots = 256;
 
 std::unique_ptr<reason::Reasoner> make_on_torch(const store::Checkpoint& checkpoint,
+                                                const quant::QuantPlan& plan,
                                                 const BackendOptions& options) {
   const bool is_cuda = options.device == "cuda";
   const int64_t usual = is_cuda ? kCudaSlots : kCpuSlots;
   return lab::make_torch_reasoner(checkpoint, {.device = is_cuda ? "cuda" : "cpu",
                                                .slots = options.slots > 0 ? options.slots : usual,
                                                .type = lab::parse_torch_type(options.dtype),
-                                               .threads = options.threads});
+                                               .threads = options.threads,
+                                               .plan = &plan});
 }
 
 }  // namespace
 
-void add_backend_flags(CLI::App& verb, BackendOptions& options) {
+void add_device_flags(CLI::App& verb, BackendOptions& options) {
   verb.add_option("--device", options.device, "cpu, or with libtorch cpu-torch or cuda")
       ->capture_default_str();
   verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16")
       ->capture_default_str();
   verb.add_option("--threads", options.threads, "threads")->capture_default_str();
+}
+
+void add_backend_flags(CLI::App& verb, BackendOptions& options) {
+  add_device_flags(verb, options);
   verb.add_option("--slots", options.slots, "boards at a time (default: by device)")
       ->check(CLI::PositiveNumber);
 }
 
-void require_runs(const quant::QuantPlan& plan, const BackendOptions& options) {
+void require_device(const BackendOptions& options) {
   DRIFTLESS_REQUIRE(
       std::find(kDeviceNames.begin(), kDeviceNames.end(), options.device) != kDeviceNames.end(),
       ErrorCode::InvalidArgument, "--device; got '", options.device, "', expected one of ",
       join(kDeviceNames, ", "), "; did you mean '", nearest_word(options.device, kDeviceNames),
       "'?");
-  DRIFTLESS_REQUIRE(plan.layers.empty() || options.device == "cpu", ErrorCode::Unsupported,
-                    "--device ", options.device,
-                    ": quantization is simulated on the device cpu only");
+}
+
+std::string backend_name(const BackendOptions& options) {
+  return options.dtype == "f32" ? options.device : options.device + " " + options.dtype;
+}
+
+BackendOptions for_calibration(BackendOptions options) {
+  if (options.device == "cpu") options.threads = 1;
+  options.slots = options.device == "cuda" ? kCudaCalibrationSlots : 1;
+  return options;
 }
 
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
                                                 const BackendOptions& options) {
-  require_runs(plan, options);
-  if (options.device != "cpu") return make_on_torch(checkpoint, options);
+  require_device(options);
+  if (options.device != "cpu") return make_on_torch(checkpoint, plan, options);
   // Four boards per thread keep all threads busy until the last boards.
   const int64_t slots =
       options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);

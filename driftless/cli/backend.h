@@ -26,14 +26,23 @@ struct BackendOptions {
 
 inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-torch", "cuda"};
 
-/// --device, --dtype, --threads and --slots.
+/// --device, --dtype and --threads.
+void add_device_flags(CLI::App& verb, BackendOptions& options);
+/// The same and --slots.
 void add_backend_flags(CLI::App& verb, BackendOptions& options);
 
-/// Throws InvalidArgument on an unknown device, Unsupported where the device cannot run a plan.
-void require_runs(const quant::QuantPlan& plan, const BackendOptions& options);
+/// Throws InvalidArgument on an unknown device.
+void require_device(const BackendOptions& options);
 
-/// Throws what require_runs throws, InvalidArgument on an unknown type, Unsupported on a device or
-/// type that the build or the machine does not have.
+/// "cpu", "cuda", or with the type where it is not float32: "cuda bf16".
+std::string backend_name(const BackendOptions& options);
+
+/// The same backend for calibration, whose observers see one board at a time on a CPU, and as many
+/// as the device likes elsewhere.
+BackendOptions for_calibration(BackendOptions options);
+
+/// Throws what require_device throws, InvalidArgument on an unknown type, Unsupported on a device
+/// or type that the build or the machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
                                                 const BackendOptions& options);

@@ -42,11 +42,9 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
   require_fits(checkpoint, examples, flags.calibration_data);
   const auto boards =
       reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
-  BackendOptions one_board = backend;
-  one_board.slots = 1;
-  one_board.threads = 1;
   const auto make = [&](const quant::QuantPlan* transforms) {
-    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, one_board);
+    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{},
+                         for_calibration(backend));
   };
   reason::calibrate(make, boards, plan);
   return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
@@ -97,7 +95,7 @@ PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& 
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
-  require_runs(result.plan, backend);
+  require_device(backend);
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
     result.calibration = calibrate(flags, checkpoint, backend, result.plan);

@@ -39,7 +39,7 @@ struct PlannedScheme {
 
 /// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be, on
 /// the backend that will run it. Throws InvalidArgument when calibration boards are needed and not
-/// given, and what require_runs, reading, resolving and calibrating throw.
+/// given, and what require_device, reading, resolving and calibrating throw.
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
                              const BackendOptions& backend);
 

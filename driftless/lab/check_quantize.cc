@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/check_quantize.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <chrono>
 #include <cmath>
@@ -8,6 +9,8 @@
 #include <string>
 
 #include "driftless/base/error.h"
+#include "driftless/lab/device.h"
+#include "driftless/lab/planned_linear.h"
 #include "driftless/lab/quantize.h"
 
 namespace driftless::lab {
@@ -74,7 +77,11 @@ class QuantizeChecker {
     for (const at::ScalarType type : kit_.types())
       for (const int64_t length : {64, 97, 512}) check_shape(awkward(rng, {3, 8, length}).to(type));
     check_refusal();
+    for (const char* text : {"mxint4", "mxint4,rule=mse", "mxfp8_e4m3", "int8/tensor",
+                             "fp4_e2m1/token", "uint8/tensor", "nvfp4", "int4/group32", "bf16"})
+      for (const bool is_columns : {false, true}) check_linear(text, is_columns);
     if (!kit_.device().is_cuda()) return;
+    check_exact_sums();
     for (const char* text : {"mxint4", "mxfp4", "mxint4,rule=mse"})
       for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) time_blocks(text, type);
   }
@@ -119,6 +126,44 @@ class QuantizeChecker {
       }
     }
     kit_.report("quantize: values that are not finite and pass", static_cast<double>(missed), 0);
+  }
+
+  /// A layer under a plan on the device and on the CPU: the same operands, sums of kInner products
+  /// in another order, each product and sum rounded once.
+  void check_linear(const char* text, bool is_columns) {
+    constexpr int64_t kInner = 96;
+    constexpr int64_t kOuter = 40;
+    quant::LayerPlan plan{.name = "layer"};
+    plan.acts = quant::parse_quant_spec(text);
+    plan.weights = plan.acts;
+    if (plan.weights.granularity == quant::Granularity::Token)
+      plan.weights.granularity = quant::Granularity::Channel;
+    plan.hadamard = std::string_view(text) == "mxint4";
+    const at::Tensor weight = kit_.random({kOuter, kInner}).to(at::kFloat);
+    const quant::ConstMat matrix{weight.data_ptr<float>(), kOuter, kInner};
+    const quant::PlannedLayer layer(plan, matrix);
+    at::Tensor input = kit_.random({3, 16, kInner}).to(at::kFloat);
+    const at::Tensor expected = PlannedLinear(layer, matrix, at::kCPU).run(input, {});
+    if (is_columns) input = input.transpose(1, 2).contiguous().transpose(1, 2);
+    const at::Tensor got =
+        PlannedLinear(layer, matrix, kit_.device()).run(input.to(kit_.device()), {});
+    kit_.compare(std::string("planned linear ") + text + (is_columns ? " columns" : " rows"), got,
+                 expected.to(at::kDouble), 2 * kInner * std::ldexp(1.0, -24));
+  }
+
+  /// Sums of small integers are exact in float32, so bfloat16 products give the same.
+  void check_exact_sums() {
+    const auto integers = [&](const std::vector<int64_t>& sizes) {
+      return (kit_.random(sizes) * 3).round().to(at::kFloat).to(kit_.device());
+    };
+    for (const bool is_batch : {false, true}) {
+      const at::Tensor a = is_batch ? integers({3, 64, 81}) : integers({64, 512});
+      const at::Tensor b = is_batch ? integers({3, 81, 128}) : integers({512, 128});
+      const at::Tensor narrow = wide_product(a.to(at::kBFloat16), b.to(at::kBFloat16));
+      kit_.report(
+          is_batch ? "exact sums, batch: values that differ" : "exact sums: values that differ",
+          static_cast<double>(different_bits(narrow, at::matmul(a, b).to(at::kCPU))), 0);
+    }
   }
 
   /// The seconds of one run, many in a row.

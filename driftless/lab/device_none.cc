@@ -22,6 +22,8 @@ at::Device find_device(std::string_view name, int64_t /*index*/) {
 
 cuda::Stream current_stream() { no_cuda("current_stream"); }
 
+at::Tensor wide_product(const at::Tensor&, const at::Tensor&) { no_cuda("wide_product"); }
+
 struct StreamScope::Impl {};
 StreamScope::StreamScope(at::Device) {}
 StreamScope::~StreamScope() = default;

@@ -6,6 +6,9 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "driftless/lab/planned_linear.h"
+#include "driftless/lab/quantize.h"
+
 namespace driftless::lab {
 namespace {
 
@@ -83,12 +86,21 @@ at::Tensor multiplied(const at::Tensor& input, const LinearWeight& weight, const
 }
 
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site) {
+  if (const PlannedLinear* const planned = find_planned(site, weight.name))
+    return planned->run(input, site);
   const at::Tensor values = multiplied(input, weight, site);
   if (!at::GradMode::is_enabled()) return at::matmul(values, weight.copy.t());
   return Linear::apply(values, weight.master, weight.copy);
 }
 
 at::Tensor swiglu(const at::Tensor& gate_up) {
+  if (!at::GradMode::is_enabled() && lies_in_columns(gate_up)) {
+    // [boards, 2 half, rows]: a board's gates, then its ups.
+    const at::Tensor lying = gate_up.transpose(1, 2);
+    return swiglu_forward(lying, lying.size(0))
+        .view({lying.size(0), lying.size(1) / 2, lying.size(2)})
+        .transpose(1, 2);
+  }
   const at::Tensor values = gate_up.contiguous();
   const at::Tensor act = at::GradMode::is_enabled()
                              ? Swiglu::apply(values)

@@ -29,10 +29,11 @@ at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& s
 /// The input as it is multiplied: tapped, then quantized. [boards, rows, in].
 at::Tensor multiplied(const at::Tensor& input, const LinearWeight& weight, const Site& site);
 
-/// input [boards, rows, in] times the transposed weight: [boards, rows, out].
+/// input [boards, rows, in] times the transposed weight: [boards, rows, out]; as the plan says
+/// where it has the layer.
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site);
 
-/// silu(gate) * up of [..., 2 half], gates first: [..., half].
+/// silu(gate) * up of [..., 2 half], gates first: [..., half]. A transposed input stays one.
 at::Tensor swiglu(const at::Tensor& gate_up);
 
 /// rms_norm(h + update) along one axis of [B, T, D].

@@ -30,6 +30,15 @@ MatricesShape shape_of(const at::Tensor& values) {
   return {values.numel() / std::max<int64_t>(rows * length, 1), rows, length, Lie::Rows};
 }
 
+/// `count` scales, one a matrix or one a row, or one for all, as they broadcast to `values`.
+std::vector<int64_t> scales_shape(const at::Tensor& values, int64_t count) {
+  if (count == 1) return std::vector<int64_t>(static_cast<size_t>(values.dim()), 1);
+  std::vector<int64_t> sizes = values.sizes().vec();
+  sizes.back() = 1;
+  if (count < values.numel() / values.size(-1)) sizes[sizes.size() - 2] = 1;
+  return sizes;
+}
+
 // The CPU: one matrix at a time, as the scalar truth takes them.
 
 void find_inside(const Quantizer& quantizer, quant::ConstMat in, bool* inside) {
@@ -41,6 +50,18 @@ void find_inside(const Quantizer& quantizer, quant::ConstMat in, bool* inside) {
                         for (int64_t i = first; i < first + length; ++i)
                           inside[i] = quant::is_inside(unclipped, scale, in.data[i]);
                       });
+}
+
+/// One scale a matrix or a row, in the shape that broadcasts to `in`.
+at::Tensor scales_here(const Quantizer& quantizer, const at::Tensor& in) {
+  const MatricesShape shape = shape_of(in);
+  const int64_t size = shape.rows * shape.length;
+  std::vector<float> all;
+  for (int64_t matrix = 0; matrix < shape.matrices; ++matrix)
+    for (const Scale& scale :
+         quantizer.scales_of({in.data_ptr<float>() + matrix * size, shape.rows, shape.length}))
+      all.push_back(scale.scale);
+  return at::tensor(all).view(scales_shape(in, std::ssize(all)));
 }
 
 Quantized quantize_here(const Quantizer& quantizer, const at::Tensor& values,
@@ -60,7 +81,12 @@ Quantized quantize_here(const Quantizer& quantizer, const at::Tensor& values,
                               {out.data_ptr<float>() + matrix * size, shape.rows, shape.length});
     }
   });
-  result.values = out.to(options.type);
+  if (options.scales == ScalesGo::Apart) {
+    result.scales = scales_here(quantizer, in);
+    result.values = (out / result.scales).to(at::kBFloat16);
+  } else {
+    result.values = out.to(options.type);
+  }
   return result;
 }
 
@@ -71,13 +97,15 @@ class DeviceQuantizer {
   DeviceQuantizer(const Quantizer& quantizer, const at::Tensor& in, MatricesShape shape)
       : quantizer_(quantizer), spec_(quantizer.spec()), in_(in), shape_(shape) {}
 
-  void run(const cuda::QuantizeBuffers& buffers) const {
+  /// Returns the scales, [count, 2], where they were found apart from the values.
+  at::Tensor run(const cuda::QuantizeBuffers& buffers) const {
     if (spec_.format->scaling == Scaling::PowerOfTwo && spec_.window == quant::kNoWindow) {
       cuda::quantize_blocks(spec_, shape_, buffers, current_stream());
-      return;
+      return {};
     }
-    const at::Tensor scales = scales_of();
+    at::Tensor scales = scales_of();
     cuda::apply_scales(spec_, shape_, as<Scale>(scales), index(), buffers, current_stream());
+    return scales;
   }
 
  private:
@@ -173,27 +201,27 @@ class DeviceQuantizer {
   MatricesShape shape_;
 };
 
-bool is_transposed(const at::Tensor& values) {
-  return values.dim() >= 2 && !values.is_contiguous() && values.transpose(-1, -2).is_contiguous();
-}
-
 Quantized quantize_there(const Quantizer& quantizer, const at::Tensor& values,
                          const QuantizeOptions& options) {
-  const bool is_columns = is_transposed(values);
+  const bool is_columns = lies_in_columns(values);
   // As it lies in memory: dense, and aligned for 16-byte pieces.
   at::Tensor in = is_columns ? values.transpose(-1, -2) : values.contiguous();
   if (reinterpret_cast<uintptr_t>(in.data_ptr()) % 16 != 0) in = in.clone();
   MatricesShape shape = shape_of(values);
   if (is_columns) shape.lie = Lie::Columns;
-  const at::Tensor out = at::empty(in.sizes(), in.options().dtype(options.type));
+  const bool is_apart = options.scales == ScalesGo::Apart;
+  const at::ScalarType type = is_apart ? at::kBFloat16 : options.type;
+  const at::Tensor out = at::empty(in.sizes(), in.options().dtype(type));
   const bool has_mask = options.mask == ClipMask::Inside;
   const at::Tensor inside = has_mask ? at::empty(in.sizes(), in.options().dtype(at::kBool)) : in;
   const at::Tensor note = options.not_finite.defined()
                               ? options.not_finite
                               : at::zeros({1}, in.options().dtype(at::kInt));
-  DeviceQuantizer(quantizer, in, shape)
-      .run({real_of(in), in.data_ptr(), real_of(out), out.data_ptr(),
-            has_mask ? inside.data_ptr<bool>() : nullptr, note.data_ptr<int32_t>()});
+  const at::Tensor scales =
+      DeviceQuantizer(quantizer, in, shape)
+          .run({real_of(in), in.data_ptr(), real_of(out), out.data_ptr(),
+                has_mask ? inside.data_ptr<bool>() : nullptr, note.data_ptr<int32_t>(),
+                is_apart ? cuda::Result::Elements : cuda::Result::Values});
   if (!options.not_finite.defined() && note.item<int32_t>() != 0) {
     quantize_here(quantizer, values.to(at::kCPU), options);
     fail(ErrorCode::Numeric, "quantize: a value is not finite; expected finite numbers");
@@ -201,18 +229,35 @@ Quantized quantize_there(const Quantizer& quantizer, const at::Tensor& values,
   const auto as_given = [&](const at::Tensor& lying) {
     return is_columns ? lying.transpose(-1, -2) : lying;
   };
-  return {as_given(out), has_mask ? as_given(inside) : at::Tensor()};
+  Quantized result{as_given(out), has_mask ? as_given(inside) : at::Tensor(), {}};
+  if (is_apart) result.scales = scales.select(1, 0).reshape(scales_shape(values, scales.size(0)));
+  return result;
 }
 
 }  // namespace
 
+bool has_separable_scales(const QuantSpec& spec) {
+  constexpr int kBf16MantissaBits = 7;
+  const bool is_constant = spec.granularity == Granularity::Tensor ||
+                           spec.granularity == Granularity::Channel ||
+                           spec.granularity == Granularity::Token;
+  return !spec.is_none() && is_constant && spec.format->element.mantissa_bits <= kBf16MantissaBits;
+}
+
+bool lies_in_columns(const at::Tensor& values) {
+  return values.dim() >= 2 && !values.is_contiguous() && values.transpose(-1, -2).is_contiguous();
+}
+
 Quantized quantize(const Quantizer& quantizer, const at::Tensor& values,
                    const QuantizeOptions& options) {
   real_of(values);
+  DRIFTLESS_REQUIRE(options.scales == ScalesGo::In || has_separable_scales(quantizer.spec()),
+                    ErrorCode::InvalidArgument, "quantize: '", to_string(quantizer.spec()),
+                    "': scales vary along a row or elements do not fit bfloat16; got scales apart");
   DRIFTLESS_REQUIRE(values.dim() >= 1, ErrorCode::InvalidArgument,
                     "quantize: got a number, expected [..., rows, K]");
   if (quantizer.spec().is_none() || values.numel() == 0) {
-    Quantized same{values.to(options.type), {}};
+    Quantized same{values.to(options.type), {}, {}};
     if (options.mask == ClipMask::Inside)
       same.inside = at::ones(values.sizes(), values.options().dtype(at::kBool));
     return same;

@@ -63,17 +63,18 @@ bool PlannedLayer::is_exact_in_bf16() const noexcept {
 
 bool PlannedLayer::needs_whole_input() const noexcept { return needs_whole_matrix(plan_.acts); }
 
-std::vector<float> PlannedLayer::multiplied_weight(ConstMat weight) const {
+std::vector<float> PlannedLayer::transformed_weight(ConstMat weight) const {
   std::vector<float> smoothed(weight.data, weight.data + weight.size());
   if (has_factors()) smooth_weights(factors_, {smoothed.data(), weight.rows, weight.cols});
-  std::vector<float> values;
-  if (rotation_) {
-    values.resize(static_cast<size_t>(weight.rows * length_));
-    rotation_->apply({smoothed.data(), weight.rows, weight.cols},
-                     {values.data(), weight.rows, length_});
-  } else {
-    values = std::move(smoothed);
-  }
+  if (!rotation_) return smoothed;
+  std::vector<float> values(static_cast<size_t>(weight.rows * length_));
+  rotation_->apply({smoothed.data(), weight.rows, weight.cols},
+                   {values.data(), weight.rows, length_});
+  return values;
+}
+
+std::vector<float> PlannedLayer::multiplied_weight(ConstMat weight) const {
+  std::vector<float> values = transformed_weight(weight);
   const Mat matrix{values.data(), weight.rows, length_};
   try {
     weight_quantizer(plan_).fake_quantize({matrix.data, matrix.rows, matrix.cols}, matrix);

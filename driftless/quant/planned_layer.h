@@ -36,10 +36,17 @@ class PlannedLayer {
   /// for NaN and infinity.
   [[nodiscard]] std::vector<float> multiplied_weight(ConstMat weight) const;
 
+  /// The same before it is quantized.
+  [[nodiscard]] std::vector<float> transformed_weight(ConstMat weight) const;
+
   /// Smooths and rotates each row of `in` [n, inputs] into `out` [n, length()]. `scratch` holds
   /// scratch_length() values. Allocates nothing.
   void transform_input(ConstMat in, Mat out, std::span<float> scratch) const;
   [[nodiscard]] int64_t scratch_length() const noexcept;
+  /// The parts of transform_input, for backends with their own: inputs are divided by the factors
+  /// (none: empty), then rotated.
+  [[nodiscard]] std::span<const float> factors() const noexcept { return factors_; }
+  [[nodiscard]] const std::optional<Hadamard>& rotation() const noexcept { return rotation_; }
 
   /// Quantizes inputs of the network call `call`. Requires quantizes_input().
   [[nodiscard]] const Quantizer& input_quantizer(int64_t call) const noexcept {

@@ -150,8 +150,8 @@ std::vector<Scale> Quantizer::scales_of(ConstMat in) const {
     const std::span run(in.data + first, static_cast<size_t>(length));
     if (spec_.format->scaling == Scaling::PowerOfTwo) {
       const bool is_zero = checked_absmax(in, run) == 0;
-      const int exponent = is_zero ? formats::E8m0fnu::kMinExponent
-                                   : formats::shared_exponent(block_scaling_, run);
+      const int exponent =
+          is_zero ? formats::E8m0fnu::kMinExponent : formats::shared_exponent(block_scaling_, run);
       scales.push_back({.scale = formats::power_of_two(exponent)});
     } else {
       scales.push_back(scale_for(in, run, index, tensor_scale).scale);

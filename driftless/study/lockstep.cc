@@ -81,11 +81,13 @@ void Lockstep::start(std::span<const reason::Board> boards, int64_t first_board)
   for (const int64_t slot : slots_) {
     const reason::Board& board = boards[static_cast<size_t>(slot)];
     reference_->reset(slot, board);
-    for (Runner& runner : runners_) {
+    for (Runner& runner : runners_)
       if (runner.own) runner.own->reset(slot, board);
-      runner.trajectory.start(slot, reference_->states(slot), runner.reasoner->states(slot));
-    }
   }
+  // A device hands over the states of all boards at once, so they are read after the last reset.
+  for (const int64_t slot : slots_)
+    for (Runner& runner : runners_)
+      runner.trajectory.start(slot, reference_->states(slot), runner.reasoner->states(slot));
   for (Runner& runner : runners_)
     if (runner.dynamics) runner.dynamics->start(boards, first_board);
 }

@@ -22,6 +22,10 @@ struct MatricesShape {
   Lie lie;
 };
 
+/// Quantized values, or these over their scale: the format's elements, which are exact in bfloat16
+/// and come in that type alone.
+enum class Result { Values, Elements };
+
 /// Values in, quantized values out. `inside` is null, or becomes false where a value was clipped.
 /// *not_finite becomes 1 where an input is NaN or infinite; outputs are then unspecified.
 struct QuantizeBuffers {
@@ -31,6 +35,7 @@ struct QuantizeBuffers {
   void* out;
   bool* inside;
   int32_t* not_finite;
+  Result result = Result::Values;  ///< Elements: apply_scales only
 };
 
 /// Which scale belongs to a value: index = matrix * matrix_step + row * row_step + column / group.

@@ -160,7 +160,7 @@ __device__ float window_floor(int64_t window, const Scale* scales, int64_t count
 template <class In, class Out, class Quantizer>
 __global__ void apply_kernel(Quantizer quantizer, Extent unclipped, MatricesShape shape,
                              int64_t window, const Scale* scales, ScaleIndex index, const In* in,
-                             Out* out, bool* inside, int32_t* not_finite) {
+                             Out* out, bool* inside, int32_t* not_finite, Result result) {
   const bool has_rows = shape.lie == Lie::Rows;
   const int64_t lines = has_rows ? shape.rows : shape.length;
   const int64_t width = has_rows ? shape.length : shape.rows;
@@ -180,6 +180,7 @@ __global__ void apply_kernel(Quantizer quantizer, Extent unclipped, MatricesShap
       const float floor = window_floor(window, of_row, groups);
       if (scale.scale < floor) value = quantizer(value, {floor, 0});
     }
+    if (result == Result::Elements) value /= scale.scale;
     out[line * width + i] = static_cast<Out>(value);
     if (inside != nullptr) inside[line * width + i] = quant::is_inside(unclipped, scale, x);
   }
@@ -251,7 +252,7 @@ void apply_scales(const QuantSpec& spec, MatricesShape shape, const Scale* scale
                static_cast<cudaStream_t>(stream)>>>(
                 quantizer, quant::unclipped(spec.format->element), shape, spec.window, scales,
                 index, static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out),
-                buffers.inside, buffers.not_finite);
+                buffers.inside, buffers.not_finite, buffers.result);
       });
     });
   });
