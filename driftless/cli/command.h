@@ -39,6 +39,7 @@ void add_ladder_command(CLI::App& verb);
 void add_recommend_command(CLI::App& verb);
 void add_bench_train_command(CLI::App& verb);
 void add_train_command(CLI::App& verb);
+void add_qat_command(CLI::App& verb);
 void add_trace_command(CLI::App& verb);
 void add_report_command(CLI::App& verb);
 

@@ -35,6 +35,7 @@ constexpr std::array kVerbs = {
     Verb{"report", "turn results into one page to look at", add_report_command},
     Verb{"bench", "how fast a model runs here", add_bench_command},
     Verb{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
+    Verb{"qat", "train a quantized model from a float one (needs libtorch)", add_qat_command},
     Verb{"formats", "the table of number formats", add_formats_command},
     Verb{"codec", "encode, decode and measure number formats", add_codec_command},
     Verb{"data", "generate, check, convert and describe boards", add_data_command},

@@ -93,11 +93,13 @@ void print_end(const lab::EndOfRun& end, const lab::TrainRequest& request) {
                 static_cast<long long>(exact.n), static_cast<long long>(end.step));
   }
   std::printf("weights    %s\n", (request.out / "weights.safetensors").c_str());
+  if (request.is_qat) std::printf("plan       %s\n", (request.out / "plan.json").c_str());
 }
 
 void train(lab::TrainRequest request) {
   DRIFTLESS_REQUIRE(!request.recipe.empty(), ErrorCode::InvalidArgument,
-                    "train: no recipe; expected a file such as recipes/sudoku-4x4.toml");
+                    request.is_qat ? "qat" : "train",
+                    ": no recipe; expected a file such as recipes/sudoku-4x4.toml");
   if (request.out.empty()) request.out = std::filesystem::path("runs") / request.recipe.stem();
   lab::EndOfRun end;
   {
@@ -151,6 +153,18 @@ void add_chunk(CLI::App& verb, lab::TrainRequest& request) {
       ->capture_default_str();
 }
 
+void add_run_flags(CLI::App& verb, lab::TrainRequest& request) {
+  verb.add_option("RECIPE", request.recipe, "TOML file, see recipes/");
+  add_data(verb, request);
+  verb.add_option("--out", request.out, "folder of the run (default runs/ and the recipe's name)");
+  add_device(verb, request);
+  verb.add_option("--from", request.from, "weights to start from (train: random by default)");
+  verb.add_flag("--resume", request.is_resumed, "go on with the run in --out");
+  verb.add_option("--seconds", request.max_seconds, "stop, save and evaluate after this long")
+      ->check(CLI::NonNegativeNumber);
+  add_chunk(verb, request);
+}
+
 void add_check(CLI::App& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   add_device(verb, *request);
@@ -182,17 +196,21 @@ void add_widen(CLI::App& verb) {
 
 }  // namespace
 
+void add_qat_command(CLI::App& verb) {
+  auto request = std::make_shared<lab::TrainRequest>();
+  request->is_qat = true;
+  add_run_flags(verb, *request);
+  show_example(verb,
+               "driftless qat recipes/qat/sudoku-small-mxint4.toml --from "
+               "models/sudoku-small.safetensors --data DATA --out run\n"
+               "driftless eval run/weights.safetensors --plan run/plan.json --data BOARDS runs the "
+               "result on a CPU.");
+  verb.callback([request] { train(*request); });
+}
+
 void add_train_command(CLI::App& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
-  verb.add_option("RECIPE", request->recipe, "TOML file, see recipes/");
-  add_data(verb, *request);
-  verb.add_option("--out", request->out, "folder of the run (default runs/ and the recipe's name)");
-  add_device(verb, *request);
-  verb.add_option("--from", request->from, "weights to start from (default: random)");
-  verb.add_flag("--resume", request->is_resumed, "go on with the run in --out");
-  verb.add_option("--seconds", request->max_seconds, "stop, save and evaluate after this long")
-      ->check(CLI::NonNegativeNumber);
-  add_chunk(verb, *request);
+  add_run_flags(verb, *request);
   verb.require_subcommand(0, 1);
   add_check(*verb.add_subcommand("check", "whether a device computes what the CPU computes"));
   add_disjoint(*verb.add_subcommand("disjoint", "whether pool and evaluation share boards"));

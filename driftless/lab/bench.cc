@@ -132,7 +132,7 @@ void bench_pieces(const BenchShape& shape, at::Device device,
   }
   const at::Tensor leaf = h.detach().set_requires_grad(true);
   const auto both_ways = [&](auto mix, const SwigluWeights& w) {
-    torch::autograd::backward({mix(leaf, w, 1e-5)}, {h});
+    torch::autograd::backward({mix(leaf, w, 1e-5, int64_t{0})}, {h});
   };
   time("mix_tokens both ways", 3 * work.tokens, [&] { both_ways(mix_tokens, tokens); });
   time("mix_channels both ways", 3 * work.channels, [&] { both_ways(mix_channels, channels); });

@@ -20,7 +20,8 @@ Block::Block(const model::ModelConfig& config, const std::string& prefix,
 
 Block::Swiglu Block::bind_swiglu(const std::string& prefix, const WeightLookup& weights) {
   Swiglu bound{weights(prefix + ".gate_up_proj.weight"), weights(prefix + ".down_proj.weight"), {}};
-  bound.fused = {bound.gate_up.master, bound.down.master, bound.gate_up.copy, bound.down.copy};
+  bound.fused = {bound.gate_up.master, bound.down.master,   bound.gate_up.copy,
+                 bound.down.copy,      bound.gate_up.input, bound.down.input};
   return bound;
 }
 
@@ -41,8 +42,9 @@ at::Tensor Block::run(const at::Tensor& h, const RopeTables& rope, const Site& s
   if (has_attention_)
     mixed = attend(h, attention_, heads_, eps_, rope, site);
   else
-    mixed = is_fused ? mix_tokens(h, tokens_.fused, eps_) : mix_tokens_tapped(h, site);
-  return is_fused ? mix_channels(mixed, channels_.fused, eps_) : mix_channels_tapped(mixed, site);
+    mixed = is_fused ? mix_tokens(h, tokens_.fused, eps_, site.call) : mix_tokens_tapped(h, site);
+  return is_fused ? mix_channels(mixed, channels_.fused, eps_, site.call)
+                  : mix_channels_tapped(mixed, site);
 }
 
 }  // namespace driftless::lab

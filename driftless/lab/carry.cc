@@ -13,7 +13,8 @@ Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards) {
           at::zeros_like(boards.inputs),
           at::zeros_like(boards.labels),
           at::zeros({count}, options.dtype(at::kInt)),
-          at::ones({count}, options.dtype(at::kBool))};
+          at::ones({count}, options.dtype(at::kBool)),
+          {}};
 }
 
 States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {
@@ -40,11 +41,13 @@ void advance(Carry& carry, const StepOutput& output, const FreshBoards& fresh,
 namespace {
 template <class Change>
 Carry changed(const Carry& carry, Change change) {
+  const bool is_following = carry.followed.h.defined();
   return {{change(carry.states.h), change(carry.states.l)},
           change(carry.inputs),
           change(carry.labels),
           change(carry.steps),
-          change(carry.halted)};
+          change(carry.halted),
+          is_following ? States{change(carry.followed.h), change(carry.followed.l)} : States{}};
 }
 }  // namespace
 

@@ -15,11 +15,12 @@ namespace driftless::lab {
 
 /// The tensors keep their addresses for the whole run, as replayed steps require.
 struct Carry {
-  States states;      ///< [B, T, D]
-  at::Tensor inputs;  ///< [B, S] uint8
-  at::Tensor labels;  ///< [B, S] uint8
-  at::Tensor steps;   ///< [B] int32, supervision steps the board has had
-  at::Tensor halted;  ///< [B] bool
+  States states;         ///< [B, T, D]
+  at::Tensor inputs;     ///< [B, S] uint8
+  at::Tensor labels;     ///< [B, S] uint8
+  at::Tensor steps;      ///< [B] int32, supervision steps the board has had
+  at::Tensor halted;     ///< [B] bool
+  States followed = {};  ///< of the float model that distillation follows; else undefined
 };
 
 /// Boards that wait for a free slot, one per slot; those whose slot is taken are dropped.

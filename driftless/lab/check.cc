@@ -168,6 +168,7 @@ bool check_device(at::Device device, const std::function<void(const CheckResult&
   Checker(kit).run();
   check_modules(kit);
   check_quantize(kit);
+  check_fake_quant(kit);
   return kit.all_passed();
 }
 

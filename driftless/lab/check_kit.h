@@ -47,6 +47,9 @@ class CheckKit {
 
 double relative_error(const at::Tensor& got, const at::Tensor& expected);
 
+/// Fake quantization, forward bit for bit and backward, alone and fused with SwiGLU.
+void check_fake_quant(CheckKit& kit);
+
 /// Rotary positions, attention, and a whole step of every architecture, with gradients.
 void check_modules(CheckKit& kit);
 

@@ -54,6 +54,18 @@ void rotate(Real, RopeShape, float, const float*, const float*, void*, Stream) {
   no_cuda("rotate");
 }
 void draw_normal(Generator*, const int64_t*, NoiseShape, float*, Stream) { no_cuda("draw_normal"); }
+void fake_quantize(Real, QuantShape, QuantGrid, QuantSource, const void*, const ScaleView*, void*,
+                   Stream) {
+  no_cuda("fake_quantize");
+}
+void fake_quantize_backward(Real, QuantShape, QuantGrid, QuantSource, const void*, const ScaleView*,
+                            const void*, QuantGradient, Stream) {
+  no_cuda("fake_quantize_backward");
+}
+int64_t step_partials(Real, QuantShape) { no_cuda("step_partials"); }
+void absmax_steps(Real, int64_t, int64_t, const void*, float, float*, Stream) {
+  no_cuda("absmax_steps");
+}
 void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
                      Stream) {
   no_cuda("adam_atan2_step");

@@ -14,8 +14,9 @@
 namespace driftless::lab {
 
 /// What is looked at, in the order of a step.
-inline constexpr std::array<const char*, 7> kWatched = {
-    "z_L", "z_H", "logits", "halting logit", "answer loss", "halting loss", "gradients"};
+inline constexpr std::array<const char*, 8> kWatched = {
+    "quantizer scale", "z_L",         "z_H",          "logits",
+    "halting logit",   "answer loss", "halting loss", "gradients"};
 
 class Health {
  public:

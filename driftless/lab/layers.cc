@@ -78,12 +78,19 @@ at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& s
   return site.taps_linear_inputs() ? site.tap->linear_input(layer, site.call, input) : input;
 }
 
+at::Tensor multiplied(const at::Tensor& input, const LinearWeight& weight, const Site& site) {
+  const at::Tensor seen = tapped(input, weight.name, site);
+  if (weight.input == nullptr) return seen;
+  return at::GradMode::is_enabled() ? (*weight.input)(seen, NormAxis::Channels, site.call)
+                                    : weight.input->forward(seen, NormAxis::Channels, site.call);
+}
+
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site) {
   if (const PlannedLinear* const planned = find_planned(site, weight.name))
     return planned->run(input, site);
-  const at::Tensor multiplied = tapped(input, weight.name, site);
-  if (!at::GradMode::is_enabled()) return at::matmul(multiplied, weight.copy.t());
-  return Linear::apply(multiplied, weight.master, weight.copy);
+  const at::Tensor values = multiplied(input, weight, site);
+  if (!at::GradMode::is_enabled()) return at::matmul(values, weight.copy.t());
+  return Linear::apply(values, weight.master, weight.copy);
 }
 
 at::Tensor swiglu(const at::Tensor& gate_up) {

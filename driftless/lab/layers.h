@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 
+#include "driftless/lab/fake_quant.h"
 #include "driftless/lab/ops.h"
 #include "driftless/lab/step_tap.h"
 
@@ -18,14 +19,18 @@ struct LinearWeight {
   std::string name;  ///< in the checkpoint
   at::Tensor master;
   at::Tensor copy;
+  const FakeQuantizer* input = nullptr;  ///< quantizes what is multiplied; null keeps float
 };
 
 /// The input of every linear layer passes here before it is multiplied, except inside the fused
 /// sublayers, which run only where nothing taps the step.
 at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& site);
 
-/// input [..., in] times the transposed weight: [..., out]; as the plan says where it has the
-/// layer.
+/// The input as it is multiplied: tapped, then quantized. [boards, rows, in].
+at::Tensor multiplied(const at::Tensor& input, const LinearWeight& weight, const Site& site);
+
+/// input [boards, rows, in] times the transposed weight: [boards, rows, out]; as the plan says
+/// where it has the layer.
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site);
 
 /// silu(gate) * up of [..., 2 half], gates first: [..., half]. A transposed input stays one.

@@ -10,6 +10,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
+#include "driftless/lab/qat_plan.h"
 #include "driftless/lab/recipe_keys.h"
 #include "driftless/model/presets.h"
 
@@ -238,6 +239,8 @@ Recipe parse_recipe(std::string_view text, std::string_view where) {
   DRIFTLESS_REQUIRE(recipe.lr.decay_steps <= recipe.lr.steps, ErrorCode::BadConfig, where,
                     ": train.decay_steps; got ", recipe.lr.decay_steps,
                     ", expected at most steps (", recipe.lr.steps, ")");
+  recipe.has_quant = static_cast<bool>(root["quant"]);
+  if (recipe.has_quant) require_valid(recipe, where);
   return recipe;
 }
 

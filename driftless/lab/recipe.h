@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training run as data, read from TOML. Sections in order: task, model, recursion, train, eval,
-// output. Every key that a recipe leaves out has the default below, except those marked required.
+// A training run as data, read from TOML. Sections in order: task, model, recursion, train, quant,
+// eval, output. Every key that a recipe leaves out has the default below, except those marked
+// required.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,20 @@ struct BoardSource {
   int64_t seed = -1;        ///< of the generator; required with `generate`
   int64_t extra_clues = 0;  ///< with `generate`: each board shows 0 to this many clues more
   int64_t min_rating = 0;   ///< Sudoku: least number of guesses
+};
+
+/// [quant]: what is trained is the quantized model (driftless qat). Quantizers as in spec.h.
+struct QuantRecipe {
+  std::string weights = "none";
+  std::string acts = "none";
+  std::string coverage = "block";
+  std::string weight_method = "naive";  ///< naive: scales from the weights; lsq: learned steps
+  std::string act_method = "naive";     ///< naive: scales as `acts` says; lsq: learned steps
+  std::string bias = "float";
+  std::string plan;                ///< JSON file beside the recipe, instead of a pair and coverage
+  bool iteration_norm = false;     ///< E4: static scales of its own for each network call of a step
+  double distill = 0;              ///< E5: weight of the distance to the float model's states
+  int64_t calibration_boards = 8;  ///< for the start of static activation scales
 };
 
 struct Recipe {
@@ -51,6 +66,9 @@ struct Recipe {
   /// Sign-SGD of the puzzle table, for models with prefix rows; the schedule is that of `lr`.
   double puzzle_lr = 1e-2;
   double puzzle_weight_decay = 0.1;
+
+  bool has_quant = false;  ///< whether there is a section [quant]
+  QuantRecipe quant;
 
   BoardSource eval;
   int64_t eval_boards = 1024;  ///< at most

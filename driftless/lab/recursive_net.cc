@@ -6,6 +6,7 @@
 #include <string>
 
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "driftless/base/error.h"
 #include "driftless/lab/planned_linear.h"
@@ -26,6 +27,20 @@ at::Tensor pad_rows(const at::Tensor& matrix, int64_t rows) {
 }
 
 constexpr double kRootHalf = 0.707106781;  // as the reference writes it
+
+/// The copy, for the master's gradient.
+struct StandIn : torch::autograd::Function<StandIn> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& master,
+                            const at::Tensor& copy) {
+    ctx->saved_data["master"] = static_cast<int64_t>(master.scalar_type());
+    return copy.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 const torch::autograd::variable_list& grads) {
+    const auto type = static_cast<at::ScalarType>(ctx->saved_data["master"].toInt());
+    return {grads[0].to(type), at::Tensor()};
+  }
+};
 
 int64_t first_with_gradient(const std::vector<model::NetworkCall>& calls) {
   const auto first = std::find_if(calls.begin(), calls.end(),
@@ -50,6 +65,7 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
       first_gradient_(first_with_gradient(calls_)),
       layout_(config),
       copy_(weights.copy),
+      inputs_(weights.inputs),
       rope_(rope_tables(config, weights.copy.device())) {
   if (config.arch != Arch::Eqr)
     initial_ = {initial.h.to(copy_.options()), initial.l.to(copy_.options())};
@@ -64,15 +80,21 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
   refresh();
 }
 
+LinearWeight RecursiveNet::bind(const std::string& name) const {
+  LinearWeight weight{name, masters_.at(name), layout_.view(copy_, name)};
+  if (inputs_ == nullptr) return weight;
+  if (const auto found = inputs_->find(name); found != inputs_->end())
+    weight.input = &found->second;
+  return weight;
+}
+
 void RecursiveNet::refresh() {
-  const WeightLookup bind = [&](const std::string& name) {
-    return LinearWeight{name, masters_.at(name), layout_.view(copy_, name)};
-  };
+  const WeightLookup lookup = [&](const std::string& name) { return bind(name); };
   networks_.clear();
   for (const model::Network& network : model::networks(config_)) {
     std::vector<Block>& blocks = networks_.emplace_back();
     for (int64_t i = 0; i < network.num_layers; ++i)
-      blocks.emplace_back(config_, model::layer_name(network, i), bind);
+      blocks.emplace_back(config_, model::layer_name(network, i), lookup);
   }
 }
 
@@ -86,7 +108,9 @@ States RecursiveNet::initial_states(int64_t boards) const {
 }
 
 at::Tensor RecursiveNet::cast(std::string_view name) const {
-  return masters_.find(name)->second.to(copy_.scalar_type());
+  const at::Tensor& master = masters_.find(name)->second;
+  if (inputs_ == nullptr) return master.to(copy_.scalar_type());
+  return StandIn::apply(master, layout_.view(copy_, name));
 }
 
 // A lookup as a product with one-hot rows: exact, and its gradient is a product too.
@@ -162,7 +186,7 @@ at::Tensor RecursiveNet::answer_logits(const at::Tensor& h, const Site& site) co
   if (const PlannedLinear* const planned = find_planned(site, "lm_head.weight"))
     return planned->run(cells, site);
   const at::Tensor head = pad_rows(cast("lm_head.weight"), padded_vocab(config_));
-  return at::matmul(tapped(cells, "lm_head.weight", site), head.t())
+  return at::matmul(multiplied(cells, bind("lm_head.weight"), site), head.t())
       .narrow(2, 0, config_.vocab_size);
 }
 
@@ -170,7 +194,7 @@ at::Tensor RecursiveNet::halting_logits(const at::Tensor& h, const Site& site) c
   const at::Tensor first = h.narrow(1, 0, 1);
   if (const PlannedLinear* const planned = find_planned(site, "q_head.weight"))
     return planned->run(first, site).select(1, 0) + cast("q_head.bias");
-  return at::addmm(cast("q_head.bias"), tapped(first, "q_head.weight", site).select(1, 0),
+  return at::addmm(cast("q_head.bias"), multiplied(first, bind("q_head.weight"), site).select(1, 0),
                    cast("q_head.weight").t());
 }
 

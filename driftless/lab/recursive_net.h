@@ -12,6 +12,7 @@
 #include <ATen/ATen.h>
 
 #include "driftless/lab/block.h"
+#include "driftless/lab/fake_quant.h"
 #include "driftless/lab/parameters.h"
 #include "driftless/lab/step_tap.h"
 #include "driftless/model/config.h"
@@ -42,6 +43,9 @@ struct FlatWeights {
   at::Tensor masters;  ///< float32
   at::Tensor copy;     ///< the same values in the type of the activations; may be `masters`
   at::Tensor grads;    ///< float32, collects gradients; undefined where none are wanted
+  /// With quantized layers: what quantizes their inputs (it outlives the network). The copy then
+  /// holds the weights as they are multiplied, and gradients are those of the copy.
+  const InputQuantizers* inputs = nullptr;
 };
 
 /// Standard normal values [count, T, D] for the boards from `first` on, as EqR adds them after
@@ -87,7 +91,8 @@ class RecursiveNet {
     int64_t first_board;
   };
 
-  /// The named weight, cast to the type of the activations.
+  [[nodiscard]] LinearWeight bind(const std::string& name) const;
+  /// The named weight in the type of the activations, as it is multiplied.
   [[nodiscard]] at::Tensor cast(std::string_view name) const;
   [[nodiscard]] at::Tensor embed(const Inputs& inputs) const;
   [[nodiscard]] States run(const Part& part, States states, const at::Tensor& x,
@@ -106,6 +111,7 @@ class RecursiveNet {
   Layout layout_;
   NamedTensors masters_;  ///< views of the flat masters; their gradients are views of the flat ones
   at::Tensor copy_;
+  const InputQuantizers* inputs_;
   States initial_;
   RopeTables rope_;
   std::vector<std::vector<Block>> networks_;

@@ -99,11 +99,14 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
   const auto read = [&](const std::string& name, const std::vector<int64_t>& expected) {
     return read_tensor(file, name, expected, device);
   };
-  return Carry{{read("states.h", states), read("states.l", states)},
-               read("inputs", boards),
-               read("labels", boards),
-               read("steps", {boards[0]}),
-               read("halted", {boards[0]})};
+  const bool is_following = file.tensors().contains("followed.h");
+  return Carry{
+      {read("states.h", states), read("states.l", states)},
+      read("inputs", boards),
+      read("labels", boards),
+      read("steps", {boards[0]}),
+      read("halted", {boards[0]}),
+      is_following ? States{read("followed.h", states), read("followed.l", states)} : States{}};
 }
 
 int64_t read_step(const store::Safetensors& file) {
@@ -127,19 +130,26 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
                     state.step, ": a weight is not finite; the last checkpoint is kept");
   std::filesystem::create_directories(folder);
   const store::Metadata metadata = {{"step", std::to_string(state.step)}, {"recipe", state.recipe}};
-  write_tensors(carry_path(folder, state.step),
-                {{"states.h", carry.states.h},
-                 {"states.l", carry.states.l},
-                 {"inputs", carry.inputs},
-                 {"labels", carry.labels},
-                 {"steps", carry.steps},
-                 {"halted", carry.halted}},
-                metadata);
+  std::map<std::string, at::Tensor> boards = {
+      {"states.h", carry.states.h}, {"states.l", carry.states.l}, {"inputs", carry.inputs},
+      {"labels", carry.labels},     {"steps", carry.steps},       {"halted", carry.halted}};
+  if (carry.followed.h.defined()) {
+    boards["followed.h"] = carry.followed.h;
+    boards["followed.l"] = carry.followed.l;
+  }
+  write_tensors(carry_path(folder, state.step), boards, metadata);
   std::map<std::string, at::Tensor> tensors = {
       {"values", o.values}, {"moment1", o.moment1}, {"moment2", o.moment2}, {"ema", o.ema}};
   if (state.initial.h.defined()) tensors["H_init"] = state.initial.h;
   if (state.initial.l.defined()) tensors["L_init"] = state.initial.l;
   if (state.puzzle_table.defined()) tensors["puzzle_emb.weights"] = state.puzzle_table;
+  if (state.teacher.defined()) tensors["teacher"] = state.teacher;
+  if (state.steps.values.defined()) {
+    tensors["steps.values"] = state.steps.values;
+    tensors["steps.moment1"] = state.steps.moment1;
+    tensors["steps.moment2"] = state.steps.moment2;
+    tensors["steps.ema"] = state.steps.ema;
+  }
   write_tensors(state_path(folder), tensors, metadata);
   remove_leftovers(folder, state.step);
 }
@@ -168,6 +178,16 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
   for (const model::ParamSpec& spec : model::parameters(config))
     if (spec.role != model::ParamRole::Weight)
       extra_tensor(run.state, spec) = read_tensor(file, spec.name, spec.shape, device);
+  if (file.tensors().contains("teacher")) run.state.teacher = flat("teacher");
+  if (const auto steps = file.tensors().find("steps.values"); steps != file.tensors().end()) {
+    const auto read = [&](const char* name) {
+      return read_tensor(file, name, steps->second.shape, device);
+    };
+    run.state.steps = fresh_optimizer_state(read("steps.values"), at::kFloat);
+    run.state.steps.moment1 = read("steps.moment1");
+    run.state.steps.moment2 = read("steps.moment2");
+    run.state.steps.ema = read("steps.ema");
+  }
   run.carry = load_carry(carry_path(folder, run.state.step), device);
   return run;
 }
@@ -187,28 +207,33 @@ NamedTensors load_weights(const std::filesystem::path& path, const model::ModelC
   return named;
 }
 
-void save_weights(const std::filesystem::path& path, const model::ModelConfig& config,
-                  const NamedTensors& named, int64_t step, store::DType dtype) {
+store::Checkpoint to_checkpoint(const model::ModelConfig& config, const NamedTensors& named) {
   store::Checkpoint checkpoint;
   checkpoint.config = config;
-  checkpoint.metadata = {{"step", std::to_string(step)}};
   for (const auto& [name, tensor] : named) {
     const at::Tensor values = tensor.to(at::kFloat).contiguous();
     const float* data = values.data_ptr<float>();
     checkpoint.tensors[name] = {values.sizes().vec(),
                                 std::vector<float>(data, data + values.numel())};
   }
+  return checkpoint;
+}
+
+void save_weights(const std::filesystem::path& path, const model::ModelConfig& config,
+                  const NamedTensors& named, int64_t step, store::DType dtype) {
+  store::Checkpoint checkpoint = to_checkpoint(config, named);
+  checkpoint.metadata = {{"step", std::to_string(step)}};
   store::save_checkpoint(path, checkpoint, dtype);
 }
 
 void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
-                    const RunState& state) {
+                    const RunState& state, store::DType dtype) {
   NamedTensors named = to_named(Layout(config), state.optimizer.ema);
   RunState extras = state;
   for (const model::ParamSpec& spec : model::parameters(config))
     if (spec.role != model::ParamRole::Weight)
       named[spec.name] = extra_tensor(extras, spec).to(at::kCPU);
-  save_weights(path, config, named, state.step, store::DType::BF16);
+  save_weights(path, config, named, state.step, dtype);
 }
 
 }  // namespace driftless::lab

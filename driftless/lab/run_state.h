@@ -13,6 +13,7 @@
 #include "driftless/lab/optimizer.h"
 #include "driftless/lab/parameters.h"
 #include "driftless/model/shapes.h"
+#include "driftless/store/checkpoint.h"
 #include "driftless/store/safetensors.h"
 
 namespace driftless::lab {
@@ -23,6 +24,8 @@ struct RunState {
   OptimizerState optimizer;
   States initial;           ///< [D] float32; undefined for EqR
   at::Tensor puzzle_table;  ///< [N, puzzle_emb_ndim] float32; undefined without prefix rows
+  OptimizerState steps;     ///< log of a quantized run's static scales; undefined in float runs
+  at::Tensor teacher;       ///< flat float weights that distillation follows; else undefined
 };
 
 /// The tensor of a parameter that is not in the flat vectors: an initial state or the puzzle table.
@@ -47,12 +50,15 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
 /// another shape.
 NamedTensors load_weights(const std::filesystem::path& path, const model::ModelConfig& config);
 
+/// `named` as a checkpoint in memory.
+store::Checkpoint to_checkpoint(const model::ModelConfig& config, const NamedTensors& named);
+
 /// A checkpoint file of `named` in `dtype`, with `step` in its metadata.
 void save_weights(const std::filesystem::path& path, const model::ModelConfig& config,
                   const NamedTensors& named, int64_t step, store::DType dtype);
 
-/// The moving average as a checkpoint in bfloat16, with `step` in its metadata.
+/// The moving average as a checkpoint, with `step` in its metadata.
 void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
-                    const RunState& state);
+                    const RunState& state, store::DType dtype);
 
 }  // namespace driftless::lab

@@ -13,8 +13,11 @@
 #include "driftless/lab/check.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/pool.h"
+#include "driftless/lab/qat_plan.h"
+#include "driftless/lab/torch_reasoner.h"
 #include "driftless/lab/train_loop.h"
 #include "driftless/lab/widen.h"
+#include "driftless/reason/calibrate.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::lab {
@@ -25,13 +28,58 @@ Recipe read_recipe(const std::filesystem::path& path) {
   return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
 }
 
-LoadedRun starting_run(const TrainRequest& request, const Recipe& recipe, at::Device device) {
+/// The plan with static scales of activations, from the float model's on boards of the pool.
+quant::QuantPlan calibrated(const Recipe& recipe, const QatPlan& qat, const BoardPool& pool,
+                            const NamedTensors& weights, const std::string& device) {
+  quant::QuantPlan plan = qat.plan;
+  if (!plan.needs_calibration()) return plan;
+  Rng rng(static_cast<uint64_t>(recipe.seed));
+  std::vector<task::Example> drawn;
+  drawn.reserve(static_cast<size_t>(recipe.quant.calibration_boards));
+  std::vector<reason::Board> boards;
+  for (int64_t i = 0; i < recipe.quant.calibration_boards; ++i) {
+    drawn.push_back(pool.draw(rng));
+    boards.push_back({.tokens = drawn.back().input, .seed = static_cast<uint64_t>(i), .number = i});
+  }
+  const store::Checkpoint checkpoint = to_checkpoint(recipe.model, weights);
+  reason::calibrate(
+      [&](const quant::QuantPlan*) {
+        return make_torch_reasoner(checkpoint, {.device = device, .slots = std::ssize(boards)});
+      },
+      boards, plan);
+  return plan;
+}
+
+LoadedRun starting_run(const TrainRequest& request, const Recipe& recipe, const BoardPool& pool,
+                       const TrainerOptions& options) {
   if (request.is_resumed)
-    return load_run(request.out, recipe.model, activation_type(device), device);
+    return load_run(request.out, recipe.model, activation_type(options.device), options.device);
   Rng rng(static_cast<uint64_t>(recipe.seed));
   const NamedTensors weights = request.from.empty() ? initial_weights(recipe.model, rng)
                                                     : load_weights(request.from, recipe.model);
-  return {fresh_run(recipe, weights, device), std::nullopt};
+  LoadedRun run{fresh_run(recipe, weights, options.device), std::nullopt};
+  if (!options.qat) return run;
+  const quant::QuantPlan plan = calibrated(recipe, *options.qat, pool, weights, request.device);
+  run.state.steps = fresh_optimizer_state(
+      starting_steps(*options.qat, plan, recipe.model, weights).to(options.device), at::kFloat);
+  if (recipe.quant.distill > 0) run.state.teacher = run.state.optimizer.values.clone();
+  return run;
+}
+
+void require_kind(const TrainRequest& request, const Recipe& recipe) {
+  const std::string where = request.recipe.string();
+  DRIFTLESS_REQUIRE(request.is_qat || !recipe.has_quant, ErrorCode::BadConfig, where,
+                    ": has a section [quant]; use driftless qat");
+  DRIFTLESS_REQUIRE(!request.is_qat || recipe.has_quant, ErrorCode::BadConfig, where,
+                    ": no section [quant]; it says what driftless qat quantizes");
+  DRIFTLESS_REQUIRE(!request.is_qat || request.is_resumed || !request.from.empty(),
+                    ErrorCode::InvalidArgument,
+                    "qat: no weights to start from; expected --from CHECKPOINT or --resume");
+}
+
+std::optional<QatPlan> plan_for(const TrainRequest& request, const Recipe& recipe) {
+  if (!recipe.has_quant) return std::nullopt;
+  return qat_plan(recipe, request.recipe.parent_path());
 }
 
 void require_place(const TrainRequest& request) {
@@ -64,7 +112,9 @@ double median_step_ms(Trainer& trainer, int64_t steps) {
 
 EndOfRun run_training(const TrainRequest& request, const TrainListener& listener) {
   const Recipe recipe = read_recipe(request.recipe);
+  require_kind(request, recipe);
   require_place(request);
+  const std::optional<QatPlan> qat = plan_for(request, recipe);
   const RankPlace place = find_place([](const char* name) { return std::getenv(name); });
   slots_per_rank(recipe, place.size);
   const at::Device device = find_device(request.device, place.local_rank);
@@ -73,9 +123,9 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   const Talk quiet = [](std::string_view) {};
   const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
   BoardPool pool = read_pool(recipe, request.data, held_out, is_first ? listener.talk : quiet);
-  LoadedRun run = starting_run(request, recipe, device);
+  const TrainerOptions options{device, request.chunk, join_ranks(place, device), qat};
+  LoadedRun run = starting_run(request, recipe, pool, options);
   require_resumable(recipe, run.state.recipe);
-  TrainerOptions options{device, request.chunk, join_ranks(place, device)};
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
   if (is_first) {
     std::filesystem::create_directories(request.out);
@@ -99,8 +149,11 @@ TrainBench bench_training(const TrainRequest& request, int64_t steps,
   const BenchShape shape{recipe.model, recipe.batch};
   bench_pieces(shape, device, report);
   const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
-  Trainer trainer(recipe, read_pool(recipe, request.data, held_out, [](std::string_view) {}),
-                  starting_run(request, recipe, device), {device, request.chunk});
+  BoardPool pool = read_pool(recipe, request.data, held_out, [](std::string_view) {});
+  const TrainerOptions options{device, request.chunk, std::make_shared<Ranks>(),
+                               plan_for(request, recipe)};
+  LoadedRun run = starting_run(request, recipe, pool, options);
+  Trainer trainer(recipe, std::move(pool), std::move(run), options);
   for (int64_t i = 0; i < kWarmUp; ++i) trainer.step();
   trainer.take_tally();
   TrainBench result;

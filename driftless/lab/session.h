@@ -22,6 +22,7 @@ struct TrainRequest {
   std::filesystem::path from;        ///< weights to start from; random ones where empty
   std::string device = "cpu";
   bool is_resumed = false;  ///< go on with the run in `out`
+  bool is_qat = false;      ///< train the quantized model: the recipe has [quant], `from` is float
   double max_seconds = 1e9;
   int64_t chunk = 512;
 };
@@ -33,7 +34,8 @@ struct TrainListener {
 };
 
 /// Trains as the recipe says, alone or as one rank of a job. Only rank 0 reports. Throws BadConfig
-/// on a wrong recipe, InvalidArgument when `out` holds a run that is not resumed, and what
+/// on a wrong recipe or one of the other kind, or on weights of another model; InvalidArgument when
+/// `out` holds a run that is not resumed or a quantized run has no weights to start from; and what
 /// train_loop.h says.
 EndOfRun run_training(const TrainRequest& request, const TrainListener& listener);
 

@@ -168,9 +168,7 @@ class Loop {
   // Only after log(), which throws when something was not finite.
   void save() {
     trainer_.save(options_.folder);
-    if (is_writer_)
-      export_weights(options_.folder / "weights.safetensors", trainer_.recipe().model,
-                     trainer_.state());
+    if (is_writer_) trainer_.export_model(options_.folder);
     last_save_ = Clock::now();
     restart_rate();
   }

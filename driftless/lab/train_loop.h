@@ -14,7 +14,7 @@
 namespace driftless::lab {
 
 struct LoopOptions {
-  /// Holds metrics.jsonl, the run state, and weights.safetensors (the moving average, bfloat16).
+  /// Holds metrics.jsonl, the run state, and what Trainer::export_model writes.
   std::filesystem::path folder;
   /// Stops in time for the last checkpoint and evaluation when the recipe's steps take longer.
   double max_seconds = 1e9;

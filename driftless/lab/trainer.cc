@@ -10,16 +10,27 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/base/error.h"
+#include "driftless/base/file.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/loss.h"
 #include "driftless/lab/sign_sgd.h"
+#include "driftless/lab/teacher.h"
 #include "driftless/model/shapes.h"
+#include "driftless/quant/plan_json.h"
 
 namespace driftless::lab {
 namespace {
 
-FlatWeights training_weights(const OptimizerState& state) {
+FlatWeights training_weights(const OptimizerState& state, const QuantizedModel* quantized) {
+  if (quantized != nullptr)
+    return {state.values, quantized->copy(), state.grads, &quantized->inputs()};
   return {state.values, state.copy.defined() ? state.copy : state.values, state.grads};
+}
+
+/// Log scales train without decay, which would pull steps towards 1.
+OptimizerOptions step_options(OptimizerOptions options) {
+  options.weight_decay = 0;
+  return options;
 }
 
 FreshBoards empty_boards(int64_t count, const Recipe& recipe, at::Device device) {
@@ -92,8 +103,33 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
                     recipe_.model.seq_len);
   require_resumable(recipe_, state_.recipe);
   state_.recipe = describe_text(recipe_);
+  start_quantized();
   enter_stage(state_.step + 1);
   carry_ = starting_carry(run, *net_, fresh_, ranks());
+  if (recipe_.quant.distill == 0) return;
+  DRIFTLESS_REQUIRE(state_.teacher.defined(), ErrorCode::BadFile,
+                    "resume: no tensor 'teacher'; expected the weights that distillation follows");
+  if (!carry_.followed.h.defined())
+    carry_.followed = {carry_.states.h.clone(), carry_.states.l.clone()};
+}
+
+void Trainer::start_quantized() {
+  DRIFTLESS_REQUIRE(recipe_.has_quant == options_.qat.has_value(), ErrorCode::InvalidArgument,
+                    "trainer: expected a quantization plan with a recipe that has [quant]");
+  if (!options_.qat) return;
+  OptimizerState& steps = state_.steps;
+  const int64_t expected = step_count(step_slots(*options_.qat, recipe_.model));
+  DRIFTLESS_REQUIRE(steps.values.defined() && steps.values.numel() == expected, ErrorCode::BadFile,
+                    "resume: static scales; got ",
+                    steps.values.defined() ? steps.values.numel() : 0, ", expected ", expected);
+  if (ranks().size() > 1 && state_.step == 0 && expected > 0) {
+    // Each rank has calibrated for itself; the last bit may differ.
+    if (ranks().rank() != 0) steps.values.zero_();
+    ranks().sum(steps.values);
+    steps.ema.copy_(steps.values);
+  }
+  quantized_ = std::make_unique<QuantizedModel>(
+      recipe_.model, *options_.qat, LogSteps{steps.values, steps.grads}, activation_type(device()));
 }
 
 Trainer::~Trainer() = default;
@@ -101,7 +137,10 @@ Trainer::~Trainer() = default;
 void Trainer::enter_stage(int64_t step) {
   const model::ModelConfig config = model_at(recipe_, step);
   if (net_.has_value() && net_->config() == config) return;
-  net_.emplace(config, training_weights(state_.optimizer), state_.initial);
+  net_.emplace(config, training_weights(state_.optimizer, quantized_.get()), state_.initial);
+  if (recipe_.quant.distill > 0)
+    teacher_ = std::make_unique<Teacher>(config, state_.teacher, activation_type(device()),
+                                         state_.initial);
   // Sums over ranks are not captured.
   const at::Device captured = ranks().size() == 1 ? device() : at::Device(at::kCPU);
   repeated_ = std::make_unique<RepeatedStep>(captured, [this] { run_step(); });
@@ -153,27 +192,47 @@ Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
   return parts;
 }
 
+void Trainer::share_gradients() {
+  ranks().sum(state_.optimizer.grads);
+  if (quantized_ == nullptr) return;
+  if (state_.steps.grads.numel() > 0) ranks().sum(state_.steps.grads);
+  // Of sums over ranks: those of the weights' steps follow from the weights' gradients.
+  quantized_->pull_back(state_.optimizer.values, state_.optimizer.grads);
+}
+
 void Trainer::run_step() {
+  if (quantized_ != nullptr) quantized_->refresh(state_.optimizer.values);
   net_->refresh();
-  const States states = refill(carry_, fresh_, net_->initial_states(fresh_.inputs.size(0)));
+  const States initial = net_->initial_states(fresh_.inputs.size(0));
+  const States states = refill(carry_, fresh_, initial);
   at::Tensor rows;
   if (state_.puzzle_table.defined())
     rows = state_.puzzle_table.index_select(0, puzzle_ids_).set_requires_grad(true);
   const Inputs inputs{carry_.inputs, rows};
-  const StepOutput output = net_->step(states, inputs, {.chunk = options_.chunk});
-  const Loss parts = loss_of(output, inputs);
+  StateTrail trail;
+  StepOptions options{.chunk = options_.chunk};
+  if (teacher_ != nullptr) options.tap = &trail;
+  const StepOutput output = net_->step(states, inputs, options);
+  Loss parts = loss_of(output, inputs);
+  if (teacher_ != nullptr)
+    parts.total =
+        parts.total + recipe_.quant.distill * teacher_->distance(carry_, initial, inputs, trail);
   state_.optimizer.grads.zero_();
+  if (quantized_ != nullptr) state_.steps.grads.zero_();
   torch::autograd::backward({parts.total / recipe_.batch}, {});
   const at::NoGradGuard no_gradients;
-  ranks().sum(state_.optimizer.grads);
-  health_.watch(step_number_,
-                {output.states.l, output.states.h, output.logits, output.halt, parts.answer,
-                 parts.halting, state_.optimizer.grads},
-                ranks());
+  share_gradients();
+  health_.watch(
+      step_number_,
+      {quantized_ != nullptr ? quantized_->alarm() : scalars_, output.states.l, output.states.h,
+       output.logits, output.halt, parts.answer, parts.halting, state_.optimizer.grads},
+      ranks());
   if (rows.defined())
     sign_sgd_step(state_.puzzle_table, ranks().gather(puzzle_ids_), ranks().gather(rows.grad()),
                   puzzle_rate_, recipe_.puzzle_weight_decay, health_.is_bad());
   optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
+  if (quantized_ != nullptr && state_.steps.values.numel() > 0)
+    optimizer_step(state_.steps, step_options(recipe_.optimizer), scalars_, health_.is_bad());
   advance(carry_, output, fresh_, recipe_.model);
   add_to_tally(sums_, carry_, output, parts);
 }
@@ -188,6 +247,10 @@ std::string Trainer::bad_gradient() const {
 
 Tally Trainer::take_tally() {
   const std::string verdict = health_.describe();
+  DRIFTLESS_REQUIRE(!verdict.ends_with(kWatched.front()), ErrorCode::Numeric, verdict,
+                    " of layer '", quantized_ != nullptr ? quantized_->bad_step() : "",
+                    "' has reached zero or infinity; the last checkpoint is kept; lower train.lr "
+                    "and start --from its weights");
   DRIFTLESS_REQUIRE(
       verdict.empty(), ErrorCode::Numeric, verdict,
       verdict.ends_with(kWatched.back()) ? bad_gradient() : "",
@@ -197,8 +260,11 @@ Tally Trainer::take_tally() {
 
 task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   const at::Tensor ema = state_.optimizer.ema;
-  const RecursiveNet averaged(recipe_.model, {ema, ema.to(activation_type(device())), {}},
-                              state_.initial);
+  const std::unique_ptr<QuantizedModel> quantized = averaged_quantized();
+  FlatWeights weights{ema, {}, {}};
+  weights.copy = quantized != nullptr ? quantized->copy() : ema.to(activation_type(device()));
+  if (quantized != nullptr) weights.inputs = &quantized->inputs();
+  const RecursiveNet averaged(recipe_.model, weights, state_.initial);
   if (recipe_.model.arch == model::Arch::Eqr) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
   EvaluateOptions options;
   options.steps = recipe_.model.halt_max_steps;
@@ -224,9 +290,28 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   return {exact, exact, {moments[0], moments[1], moments[2]}, sums[2]};
 }
 
+std::unique_ptr<QuantizedModel> Trainer::averaged_quantized() const {
+  if (quantized_ == nullptr) return nullptr;
+  auto averaged = std::make_unique<QuantizedModel>(
+      recipe_.model, *options_.qat, LogSteps{state_.steps.ema, {}}, activation_type(device()));
+  averaged->refresh(state_.optimizer.ema);
+  return averaged;
+}
+
 void Trainer::save(const std::filesystem::path& folder) const {
+  const std::string bad = quantized_ != nullptr ? quantized_->bad_step() : "";
+  DRIFTLESS_REQUIRE(bad.empty(), ErrorCode::Numeric, "step ", state_.step, ": a scale of layer '",
+                    bad, "' has reached zero or infinity; the last checkpoint is kept");
   const Carry whole = gather(carry_, ranks());
   if (ranks().rank() == 0) save_run(folder, state_, whole);
+}
+
+void Trainer::export_model(const std::filesystem::path& folder) const {
+  const std::unique_ptr<QuantizedModel> quantized = averaged_quantized();
+  export_weights(folder / "weights.safetensors", recipe_.model, state_,
+                 quantized != nullptr ? store::DType::F32 : store::DType::BF16);
+  if (quantized != nullptr)
+    write_file_atomic(folder / "plan.json", quant::plan_to_json(quantized->plan()));
 }
 
 }  // namespace driftless::lab

@@ -15,6 +15,8 @@
 #include "driftless/lab/batches.h"
 #include "driftless/lab/evaluate.h"
 #include "driftless/lab/health.h"
+#include "driftless/lab/qat_plan.h"
+#include "driftless/lab/quantized_model.h"
 #include "driftless/lab/ranks.h"
 #include "driftless/lab/recipe.h"
 #include "driftless/lab/recursive_net.h"
@@ -35,9 +37,11 @@ struct TrainerOptions {
   at::Device device = at::kCPU;
   int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see StepOptions
   std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>();
+  std::optional<QatPlan> qat = {};  ///< of a recipe with [quant]
 };
 
 class RepeatedStep;
+class Teacher;
 
 class Trainer {
  public:
@@ -57,8 +61,13 @@ class Trainer {
   /// Accuracy of the averaged weights with the model's own cycles, whatever the stage.
   [[nodiscard]] task::Score evaluate(std::span<const task::Example> boards) const;
 
-  /// Saves state and carry: all ranks call it, rank 0 writes.
+  /// Saves state and carry: all ranks call it, rank 0 writes. Throws Numeric, naming the layer,
+  /// when a learned scale has reached zero or infinity.
   void save(const std::filesystem::path& folder) const;
+
+  /// The averaged model as evaluate() runs it: weights.safetensors in bfloat16 or, where layers are
+  /// quantized, in float32 with their plan in plan.json.
+  void export_model(const std::filesystem::path& folder) const;
 
   [[nodiscard]] const RunState& state() const { return state_; }
   [[nodiscard]] const Carry& carry() const { return carry_; }
@@ -72,12 +81,17 @@ class Trainer {
   void enter_stage(int64_t step);
   [[nodiscard]] Loss loss_of(const StepOutput& output, const Inputs& inputs) const;
   [[nodiscard]] std::string bad_gradient() const;
+  [[nodiscard]] std::unique_ptr<QuantizedModel> averaged_quantized() const;
+  void start_quantized();
+  void share_gradients();
 
   Recipe recipe_;
   BoardPool pool_;
   TrainerOptions options_;
   RunState state_;
+  std::unique_ptr<QuantizedModel> quantized_;  ///< null in float runs
   std::optional<RecursiveNet> net_;
+  std::unique_ptr<Teacher> teacher_;  ///< null without distillation
   FreshBoards fresh_;
   at::Tensor scalars_;      ///< StepScalars
   at::Tensor puzzle_rate_;  ///< learning rate of the puzzle table

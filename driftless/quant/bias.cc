@@ -26,10 +26,11 @@ std::vector<double> product_scales(const LayerPlan& plan, ConstMat weight) {
   // The scales of the weight as it is multiplied, transforms included.
   LayerPlan unrounded = plan;
   unrounded.weights = {};
+  unrounded.weight_scales = {};
   const PlannedLayer layer(unrounded, weight);
   const std::vector<float> values = layer.multiplied_weight(weight);
   const QuantizedMatrix quantized =
-      Quantizer(plan.weights).quantize({values.data(), weight.rows, layer.length()});
+      weight_quantizer(plan).quantize({values.data(), weight.rows, layer.length()});
   std::vector<double> scales;
   scales.reserve(static_cast<size_t>(weight.rows));
   const bool is_per_row = plan.weights.granularity == Granularity::Channel;

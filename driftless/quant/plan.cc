@@ -18,9 +18,11 @@ void require_sides(const LayerPlan& layer, ErrorCode code, std::string_view wher
   DRIFTLESS_REQUIRE(layer.weights.granularity != Granularity::Token, code, where, "weights '",
                     to_string(layer.weights),
                     "': a weight has no tokens; expected channel for a scale per row");
-  DRIFTLESS_REQUIRE(layer.weights.source == Source::Dynamic, code, where, "weights '",
-                    to_string(layer.weights),
-                    "': scales of weights come from the weights; expected no 'static'");
+  DRIFTLESS_REQUIRE((layer.weights.source == Source::Static) == !layer.weight_scales.empty(), code,
+                    where, "weights '", to_string(layer.weights), "'; got ",
+                    layer.weight_scales.size(),
+                    " weight_scales; scales of weights come from the weights, expected 'static' "
+                    "only with learned weight_scales");
   DRIFTLESS_REQUIRE(layer.acts.granularity != Granularity::Channel, code, where, "acts '",
                     to_string(layer.acts),
                     "': the rows of an activation are tokens; expected token for a scale per row");
@@ -113,6 +115,13 @@ void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, in
     for (const Scale& scale : planned.scales)
       require(scale.scale > 0 && std::isnormal(scale.scale) && std::isfinite(scale.zero),
               "static scale; got ", scale.scale, ", expected a positive normal number");
+    const auto steps = std::ssize(planned.weight_scales);
+    const bool is_per_row = planned.weights.granularity == Granularity::Channel;
+    require(steps == 0 || steps == (is_per_row ? layer.outputs : 1), "weight_scales; got ", steps,
+            ", expected ", is_per_row ? layer.outputs : 1);
+    for (const Scale& scale : planned.weight_scales)
+      require(scale.scale > 0 && std::isnormal(scale.scale), "weight scale; got ", scale.scale,
+              ", expected a positive normal number");
     const auto inputs = std::ssize(planned.input_absmax);
     require(inputs == 0 || inputs == layer.inputs, "input_absmax; got ", inputs,
             " values, expected ", layer.inputs);

@@ -30,6 +30,8 @@ struct LayerPlan {
   /// By calibration, for static activations: one scale, or one for each network call of a
   /// supervision step.
   std::vector<Scale> scales{};
+  /// Learned steps of static weights: one, or one for each output channel.
+  std::vector<Scale> weight_scales{};
   /// By calibration, for `smooth`: the largest magnitude of each input.
   std::vector<float> input_absmax{};
 
@@ -63,8 +65,9 @@ struct QuantPlan {
 QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers);
 
 /// Throws BadConfig, `where` first, when the plan names a layer that is not there (with the nearest
-/// name), names one twice, has quantizers that resolve refuses, or holds calibration results that
-/// do not suit the layer or `calls`, the network calls of a supervision step.
+/// name), names one twice, has quantizers that resolve refuses (weights may be static here, with
+/// their learned steps), or holds calibration results that do not suit the layer or `calls`, the
+/// network calls of a supervision step.
 void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, int64_t calls,
                   std::string_view where);
 

@@ -20,8 +20,9 @@ using Json = nlohmann::json;
 
 constexpr int64_t kVersion = 1;
 constexpr std::array<std::string_view, 2> kPlanKeys = {"version", "layers"};
-constexpr std::array<std::string_view, 9> kLayerKeys = {
-    "weights", "acts", "sharing", "bias", "smooth", "hadamard", "scales", "zeros", "input_absmax"};
+constexpr std::array<std::string_view, 10> kLayerKeys = {
+    "weights",  "acts",   "sharing", "bias",          "smooth",
+    "hadamard", "scales", "zeros",   "weight_scales", "input_absmax"};
 
 void require_keys(const Json& object, std::span<const std::string_view> known,
                   std::string_view where) {
@@ -106,6 +107,8 @@ LayerPlan layer_from(const std::string& name, const Json& object, std::string_vi
     layer.hadamard = hadamard->get<bool>();
   }
   layer.scales = scales_of(reader);
+  for (const float scale : reader.numbers("weight_scales"))
+    layer.weight_scales.push_back({.scale = scale});
   layer.input_absmax = reader.numbers("input_absmax");
   return layer;
 }
@@ -127,6 +130,7 @@ std::string plan_to_json(const QuantPlan& plan) {
                                        [](const Scale& scale) { return scale.zero != 0; });
     for (size_t i = 0; has_zeros && i < layer.scales.size(); ++i)
       object["zeros"].push_back(layer.scales[i].zero);
+    for (const Scale& scale : layer.weight_scales) object["weight_scales"].push_back(scale.scale);
     if (!layer.input_absmax.empty()) object["input_absmax"] = layer.input_absmax;
   }
   return nlohmann::ordered_json{{"version", kVersion}, {"layers", std::move(layers)}}.dump(2) +

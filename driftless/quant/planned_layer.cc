@@ -39,6 +39,8 @@ bool is_exact_in_bf16(const QuantSpec& spec) noexcept {
   return is_power_of_two && spec.format->element.mantissa_bits <= kBf16MantissaBits;
 }
 
+Quantizer weight_quantizer(const LayerPlan& plan) { return {plan.weights, plan.weight_scales}; }
+
 PlannedLayer::PlannedLayer(const LayerPlan& plan, ConstMat weight)
     : plan_(plan), inputs_(weight.cols), length_(weight.cols) {
   DRIFTLESS_REQUIRE(plan.is_calibrated(), ErrorCode::InvalidArgument, "layer '", plan.name,
@@ -75,7 +77,7 @@ std::vector<float> PlannedLayer::multiplied_weight(ConstMat weight) const {
   std::vector<float> values = transformed_weight(weight);
   const Mat matrix{values.data(), weight.rows, length_};
   try {
-    Quantizer(plan_.weights).fake_quantize({matrix.data, matrix.rows, matrix.cols}, matrix);
+    weight_quantizer(plan_).fake_quantize({matrix.data, matrix.rows, matrix.cols}, matrix);
   } catch (const Error& error) {
     fail(error.code(), "layer '", plan_.name, "': weight: ", error.what());
   }

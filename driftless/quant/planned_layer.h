@@ -64,6 +64,9 @@ class PlannedLayer {
   std::vector<Quantizer> quantizers_;  // one, or one a call
 };
 
+/// The quantizer of the layer's weight, with its learned steps where it has them.
+Quantizer weight_quantizer(const LayerPlan& plan);
+
 /// Whether bfloat16 holds every quantized value: at most 8 significant bits times a power of two.
 /// Values below bfloat16's least normal number, 2^-126, do not count.
 bool is_exact_in_bf16(const QuantSpec& spec) noexcept;

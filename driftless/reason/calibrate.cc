@@ -152,6 +152,7 @@ QuantPlan without_quantizers(QuantPlan plan) {
     layer.bias = {};
     layer.sharing = {};
     layer.scales.clear();
+    layer.weight_scales.clear();
   }
   return plan;
 }

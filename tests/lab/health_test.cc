@@ -22,10 +22,10 @@ TEST(Health, NamesTheFirstStepAndTensor) {
   EXPECT_EQ(health.describe(), "");
   EXPECT_FALSE(health.is_bad().item<bool>());
   auto tensors = healthy();
-  tensors[2] = at::full({3}, std::numeric_limits<float>::infinity());
-  tensors[6] = at::full({3}, std::numeric_limits<float>::quiet_NaN());
+  tensors[3] = at::full({3}, std::numeric_limits<float>::infinity());
+  tensors[7] = at::full({3}, std::numeric_limits<float>::quiet_NaN());
   health.watch(number(5), tensors, alone);
-  tensors[0] = tensors[6];
+  tensors[1] = tensors[7];
   health.watch(number(6), tensors, alone);
   EXPECT_TRUE(health.is_bad().item<bool>());
   EXPECT_EQ(health.describe(), "step 5: logits");

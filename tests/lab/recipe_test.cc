@@ -132,14 +132,16 @@ TEST(Recipe, ResumeAllowsALongerRunOnly) {
 TEST(Recipe, ShippedRecipesParse) {
   const std::filesystem::path root = DRIFTLESS_RECIPES;
   int64_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(root)) {
-    if (entry.path().extension() != ".toml") continue;  // recipes of studies have their own folder
-    std::ostringstream text;
-    text << std::ifstream(entry.path()).rdbuf();
-    EXPECT_NO_THROW(parse_recipe(text.str(), entry.path().string()));
-    ++count;
-  }
-  EXPECT_GE(count, 7);
+  for (const auto& folder : {root, root / "qat"})  // recipes of studies have their own folder
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() != ".toml") continue;
+      std::ostringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      const Recipe recipe = parse_recipe(text.str(), entry.path().string());
+      EXPECT_EQ(recipe.has_quant, folder != root) << entry.path();
+      ++count;
+    }
+  EXPECT_GE(count, 18);
 }
 
 }  // namespace

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization-aware training in memory: what is multiplied, what learns, what is refused.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/file.h"
+#include "driftless/quant/plan_json.h"
+#include "driftless/quant/planned_layer.h"
+
+#include "tests/lab/qat_run.h"
+#include "tests/testing/expect_error.h"
+#include "tests/testing/temp_dir.h"
+
+namespace driftless::lab {
+namespace {
+
+using driftless::testing::expect_error;
+using testing::qat_recipe;
+using testing::qat_trainer;
+
+constexpr const char* kLsq =
+    "weights = 'int4/channel'\nacts = 'int4/tensor'\nweight_method = 'lsq'\nact_method = 'lsq'\n"
+    "coverage = 'linear'\nbias = 'int32'\n";
+
+TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
+  for (const std::string& quant :
+       {std::string("weights = 'mxint3'\nacts = 'mxint4'\ncoverage = 'linear'\n"),
+        std::string("weights = 'int4/tensor'\nacts = 'int8/token'\n"), std::string(kLsq)}) {
+    const Recipe recipe = qat_recipe(quant);
+    const Trainer trainer = qat_trainer(recipe);
+    const QatPlan qat = qat_plan(recipe, ".");
+    QuantizedModel model(recipe.model, qat, {trainer.state().steps.values, {}}, at::kFloat);
+    model.refresh(trainer.state().optimizer.values);
+    const Layout layout(recipe.model);
+    for (const quant::LayerPlan& layer : model.plan().layers) {
+      const at::Tensor master = layout.view(trainer.state().optimizer.values, layer.name);
+      const quant::ConstMat weight{master.data_ptr<float>(), master.size(0), master.size(1)};
+      const std::vector<float> expected =
+          quant::PlannedLayer(layer, weight).multiplied_weight(weight);
+      const at::Tensor got = layout.view(model.copy(), layer.name).contiguous();
+      EXPECT_EQ(std::vector<float>(got.data_ptr<float>(), got.data_ptr<float>() + got.numel()),
+                expected)
+          << layer.name;
+    }
+  }
+}
+
+TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
+  for (const bool learns : {true, false}) {
+    const std::string method = learns ? "lsq" : "naive";
+    const Recipe recipe = qat_recipe(
+        "weights = 'int4/tensor'\nacts = 'int4/tensor/static'\nweight_method = 'lsq'\n"
+        "act_method = '" +
+        method + "'\n");
+    Trainer trainer = qat_trainer(recipe);
+    const at::Tensor weights = trainer.state().optimizer.values.clone();
+    const at::Tensor steps = trainer.state().steps.values.clone();
+    for (int i = 0; i < 3; ++i) trainer.step();
+    trainer.take_tally();
+    EXPECT_FALSE(at::equal(weights, trainer.state().optimizer.values));
+    const auto slots = step_slots(qat_plan(recipe, "."), recipe.model);
+    for (const StepSlot& slot : slots) {
+      const auto moved = [&](int64_t at) {
+        return steps[at].item<float>() != trainer.state().steps.values[at].item<float>();
+      };
+      EXPECT_TRUE(moved(slot.weight_begin));
+      EXPECT_EQ(moved(slot.act_begin), learns);
+    }
+  }
+}
+
+TEST(Qat, EveryMethodTrainsAndResumesBitForBit) {
+  for (const std::string& quant :
+       {std::string(kLsq), std::string("weights = 'mxint2'\nacts = 'mxint4'\ndistill = 0.5\n"),
+        std::string("weights = 'int4/tensor'\nacts = 'int4/tensor/static'\niteration_norm = true\n"
+                    "distill = 1.0\n")}) {
+    const Recipe recipe = qat_recipe(quant);
+    const driftless::testing::TempDir dir;
+    Trainer straight = qat_trainer(recipe);
+    for (int i = 0; i < 6; ++i) straight.step();
+    Trainer first = qat_trainer(recipe);
+    for (int i = 0; i < 3; ++i) first.step();
+    first.save(dir.path());
+    TrainerOptions options;
+    options.qat = qat_plan(recipe, ".");
+    Trainer second(recipe, testing::tiny_pool(),
+                   load_run(dir.path(), recipe.model, at::kFloat, at::kCPU), options);
+    for (int i = 0; i < 3; ++i) second.step();
+    EXPECT_TRUE(at::equal(straight.state().optimizer.values, second.state().optimizer.values));
+    EXPECT_TRUE(at::equal(straight.state().optimizer.ema, second.state().optimizer.ema));
+    EXPECT_TRUE(at::equal(straight.state().steps.values, second.state().steps.values));
+  }
+}
+
+TEST(Qat, DistillationDrawsStatesTowardsTheFloatModel) {
+  const auto distance_after = [](const char* weight) {
+    const Recipe recipe =
+        qat_recipe("weights = 'mxint2'\nacts = 'mxint2'\ndistill = " + std::string(weight) + "\n");
+    Trainer trainer = qat_trainer(recipe);
+    for (int i = 0; i < 40; ++i) trainer.step();
+    const Carry& carry = trainer.carry();
+    return (carry.states.h - carry.followed.h).pow(2).mean().item<double>();
+  };
+  EXPECT_LT(distance_after("10.0"), distance_after("1e-9"));
+}
+
+TEST(Qat, AScaleThatVanishesStopsTheRunAndNamesItsLayer) {
+  const Recipe recipe = qat_recipe(kLsq);
+  Trainer trainer = qat_trainer(recipe);
+  trainer.step();
+  const auto slots = step_slots(qat_plan(recipe, "."), recipe.model);
+  at::Tensor steps = trainer.state().steps.values;
+  const std::string layer = qat_plan(recipe, ".").plan.layers[slots[1].layer].name;
+  steps[slots[1].weight_begin].fill_(-200.0);
+  const driftless::testing::TempDir dir;
+  expect_error(ErrorCode::Numeric, layer, [&] { trainer.save(dir.path()); });
+  EXPECT_FALSE(has_run(dir.path()));
+  const at::Tensor before = trainer.state().optimizer.values.clone();
+  trainer.step();
+  EXPECT_TRUE(at::equal(before, trainer.state().optimizer.values));
+  expect_error(ErrorCode::Numeric, layer, [&] { trainer.take_tally(); });
+}
+
+TEST(Qat, WrongSectionsAreRefused) {
+  const auto refuse = [](const std::string& quant, const std::string& word) {
+    expect_error(ErrorCode::BadConfig, word, [&] { qat_plan(qat_recipe(quant), "."); });
+  };
+  refuse("", "nothing is quantized");
+  refuse("weights = 'mxint5'\n", "quant.weights");
+  refuse("weights = 'mxint4'\nweight_method = 'lsq'\n", "gradient rule");
+  refuse("weights = 'mxint4'\nweight_method = 'lsk'\n", "did you mean 'lsq'");
+  refuse("acts = 'int4/token'\nact_method = 'lsq'\n", "gradient rule");
+  refuse("acts = 'uint4/tensor/static'\n", "zero points");
+  refuse("acts = 'int4/token'\niteration_norm = true\n", "iteration_norm");
+  refuse("weights = 'mxint4'\ncoverage = 'all'\n", "quant.coverage");
+  refuse("weights = 'mxint4'\nbias = 'int16'\n", "coverage linear");
+  refuse("weights = 'mxint4'\nplan = 'p.json'\n", "excludes");
+  refuse("weights = 'mxint4'\ndistill = -1\n", "expected 0 to");
+  refuse("wieghts = 'mxint4'\n", "did you mean 'weights'");
+}
+
+TEST(Qat, PlanFilesAreCheckedAgainstTheModel) {
+  const driftless::testing::TempDir dir;
+  const Recipe recipe = qat_recipe("plan = 'p.json'\n");
+  const auto write = [&](const std::string& layer, const std::string& keys) {
+    write_file_atomic(dir.path() / "p.json",
+                      "{\"version\": 1, \"layers\": {\"" + layer + "\": {" + keys + "}}}");
+  };
+  const std::string layer = "L_level.layers.0.mlp.down_proj.weight";
+  write("L_level.layers.7.mlp.down_proj.weight", "\"weights\": \"mxint4\"");
+  expect_error(ErrorCode::BadConfig, "did you mean", [&] { qat_plan(recipe, dir.path()); });
+  write(layer, "\"weights\": \"mxint4\", \"hadamard\": true");
+  expect_error(ErrorCode::BadConfig, "gradient rule", [&] { qat_plan(recipe, dir.path()); });
+  write(layer, "\"weights\": \"mxint2\", \"acts\": \"mxint8\"");
+  EXPECT_EQ(qat_plan(recipe, dir.path()).plan.layers.size(), 1U);
+}
+
+}  // namespace
+}  // namespace driftless::lab
