@@ -34,6 +34,7 @@ void add_info_command(CLI::App& verb);
 void add_eval_command(CLI::App& verb);
 void add_solve_command(CLI::App& verb);
 void add_bench_command(CLI::App& verb);
+void add_accumulators_command(CLI::App& verb);
 void add_study_command(CLI::App& verb);
 void add_ladder_command(CLI::App& verb);
 void add_recommend_command(CLI::App& verb);

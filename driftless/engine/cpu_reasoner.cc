@@ -7,6 +7,7 @@
 #include "driftless/base/thread_pool.h"
 #include "driftless/engine/recursion.h"
 #include "driftless/engine/start.h"
+#include "driftless/native/row_quantizer.h"
 
 namespace driftless::engine {
 namespace {
@@ -208,7 +209,34 @@ class CpuReasoner : public reason::Reasoner {
   std::vector<Slot> slots_;
 };
 
+IntegerLayers integer_layers(const quant::QuantPlan& plan, const native::Accumulator& accumulator) {
+  require_integer_layers(plan);
+  IntegerLayers layers;
+  for (const quant::LayerPlan& layer : plan.layers)
+    layers.emplace(layer.name, IntegerArithmetic{layer.weights, layer.acts, accumulator});
+  return layers;
+}
+
 }  // namespace
+
+quant::QuantPlan without_quantizers(const quant::QuantPlan& plan) {
+  quant::QuantPlan bare = plan;
+  for (quant::LayerPlan& layer : bare.layers) layer.weights = layer.acts = {};
+  return bare;
+}
+
+void require_integer_layers(const quant::QuantPlan& plan) {
+  for (const quant::LayerPlan& layer : plan.layers) {
+    DRIFTLESS_REQUIRE(layer.name != "q_head.weight", ErrorCode::Unsupported, "layer '", layer.name,
+                      "': is no matrix product; quantize the layers of the block only");
+    try {
+      native::require_supported(layer.weights);
+      const native::RowQuantizer check(layer.acts, native::kScalarKernels);
+    } catch (const Error& error) {
+      fail(error.code(), "layer '", layer.name, "': ", error.what());
+    }
+  }
+}
 
 std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
                                                     const CpuOptions& options) {
@@ -216,8 +244,14 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
                     "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
   PlannedModel planned;
+  IntegerLayers integers;
   const bool has_plan = options.plan != nullptr && !options.plan->layers.empty();
-  if (has_plan) planned = plan_model(checkpoint, *options.plan);
+  if (has_plan && options.accumulator != nullptr) {
+    integers = integer_layers(*options.plan, *options.accumulator);
+    planned = plan_model(checkpoint, without_quantizers(*options.plan));
+  } else if (has_plan) {
+    planned = plan_model(checkpoint, *options.plan);
+  }
   const Build build{
       .config = checkpoint.config,
       .tensors = has_plan ? planned.tensors : checkpoint.tensors,
@@ -225,6 +259,7 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
       .dtype = options.dtype,
       .workers = options.threads,
       .epilogues = options.epilogues != nullptr ? *options.epilogues : epilogues(),
+      .integers = integers,
       .planned = planned.layers};
   return std::make_unique<CpuReasoner>(build, options.slots);
 }

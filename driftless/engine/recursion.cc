@@ -71,7 +71,7 @@ class Heads : public Stage {
         halt_input_(build, "q_head.weight", {1, width_}),
         halt_weights_(build.tensors.at("q_head.weight").values),
         halt_bias_(build.tensors.at("q_head.bias").values),
-        logits_(logits_input_.dtype(),
+        logits_(logits_input_.arithmetic(),
                 {.m = cells_,
                  .k = logits_input_.length(),
                  .n = vocab_,

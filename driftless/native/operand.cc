@@ -2,6 +2,7 @@
 #include "driftless/native/operand.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "driftless/base/error.h"
@@ -278,6 +279,11 @@ PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
   out.shifts.resize(static_cast<size_t>(padded * out.blocks * out.planes));
   for (int64_t panel = 0; panel < out.panels; ++panel) PanelWriter(integers, out, panel).write();
   return out;
+}
+
+RowShifts row_shifts(const QuantizedMatrix& matrix) {
+  Integers integers = integers_of(matrix);
+  return {integers.form, std::move(integers.shifts), std::move(integers.scales)};
 }
 
 }  // namespace driftless::native

@@ -89,6 +89,18 @@ void multiply_into(const RowMatrix& left, const PanelMatrix& right, Tile Tiles::
   });
 }
 
+/// On the calling thread.
+template <class T>
+void multiply_here(const RowMatrix& left, const PanelMatrix& right, Tile Tiles::*kind,
+                   quant::MatView<T> out) {
+  require_suited(left, right, out);
+  const Tiles& tiles = tiles_for(left, right);
+  const int64_t count = RowTiles(left.rows, tiles.max_rows).count;
+  for (int64_t panel = 0; panel < right.panels; ++panel) {
+    run_panel(left, right, tiles, tiles.*kind, panel, {0, count}, out);
+  }
+}
+
 }  // namespace
 
 int64_t largest_k(const IntegerForm& left, const IntegerForm& right) noexcept {
@@ -127,17 +139,16 @@ void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out, T
 }
 
 void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out) {
-  require_suited(left, right, out);
-  const Tiles& tiles = tiles_for(left, right);
-  const int64_t count = RowTiles(left.rows, tiles.max_rows).count;
-  for (int64_t panel = 0; panel < right.panels; ++panel) {
-    run_panel(left, right, tiles, tiles.products, panel, {0, count}, out);
-  }
+  multiply_here(left, right, &Tiles::products, out);
 }
 
 void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out,
                     ThreadPool& pool) {
   multiply_into(left, right, &Tiles::sums, out, pool);
+}
+
+void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out) {
+  multiply_here(left, right, &Tiles::sums, out);
 }
 
 }  // namespace driftless::native

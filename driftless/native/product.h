@@ -22,6 +22,8 @@ void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out, T
 void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out);
 void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out,
                     ThreadPool& pool);
+/// On the calling thread.
+void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out);
 
 /// Rows in tiles of at most max_rows, as even as can be: no tile is a short rest.
 struct RowTiles {
