@@ -61,8 +61,11 @@ int8_t mantissa_of(uint8_t code, int bits) {
 /// For each block of a row whether it has a mantissa other than zero.
 std::vector<bool> nonzero_blocks(const Integers& integers, int64_t row) {
   std::vector<bool> nonzero(static_cast<size_t>(integers.blocks));
-  for (int64_t at = 0; at < integers.k; ++at) {
-    if (integers.mantissa(row, at) != 0) nonzero[static_cast<size_t>(at / kBlock)] = true;
+  const auto first = integers.mantissas.begin() + row * integers.k;
+  for (int64_t block = 0; block < integers.blocks; ++block) {
+    const int64_t last = std::min((block + 1) * kBlock, integers.k);
+    nonzero[static_cast<size_t>(block)] = std::any_of(
+        first + block * kBlock, first + last, [](int8_t mantissa) { return mantissa != 0; });
   }
   return nonzero;
 }

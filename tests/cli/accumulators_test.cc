@@ -35,7 +35,7 @@ class Accumulators : public ::testing::Test {
 };
 
 TEST_F(Accumulators, TellWidthsPerLayerAndTheCostOfNarrowOnes) {
-  const Outcome outcome = run("--bits 8 30 --json " + file("r.json"));
+  const Outcome outcome = run("--threads 2 --bits 8 30 --json " + file("r.json"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   for (const char* word : {"L_level.layers.0.mlp_t.gate_up_proj.weight", "8 bits", "saturate",

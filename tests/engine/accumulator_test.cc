@@ -30,7 +30,7 @@ std::vector<float> logits_of(const store::Checkpoint& checkpoint, const CpuOptio
   const auto reasoner = make_cpu_reasoner(checkpoint, options);
   const std::vector<uint8_t> tokens = testing::random_tokens(checkpoint.config, 1);
   reasoner->reset(0, {.tokens = tokens});
-  for (int step = 0; step < 2; ++step) reasoner->step(std::vector<int64_t>{0}, observer);
+  reasoner->step(std::vector<int64_t>{0}, observer);
   const auto logits = reasoner->read(0).logits;
   return {logits.begin(), logits.end()};
 }
@@ -67,9 +67,9 @@ TEST(Accumulator, ObserverSeesEverySumWithinItsBounds) {
         calls.begin(), calls.end(), [&](const auto& call) { return call.updates == seen.updates; });
     const bool is_token_mixer = seen.layer.find("mlp_t") != std::string::npos;
     const int64_t rows = is_token_mixer ? 256 : 53;
-    EXPECT_EQ(seen.sums(), 2 * count * rows * seen.outputs);
+    EXPECT_EQ(seen.sums(), count * rows * seen.outputs);
     EXPECT_EQ(std::accumulate(seen.acts.spread.begin(), seen.acts.spread.end(), int64_t{0}),
-              2 * count * rows * ((seen.k + 31) / 32));
+              count * rows * ((seen.k + 31) / 32));
     EXPECT_EQ(seen.acts.window, 4);
     EXPECT_EQ(seen.weights.window, 2);
     EXPECT_LE(seen.most_bits(), seen.bits_for_weights);
