@@ -28,7 +28,7 @@ struct BenchOptions {
 };
 
 /// Does nothing: what is left of a step are its matmuls.
-constexpr engine::EpilogueSet kNoEpilogues = {
+constexpr loop::EpilogueSet kNoEpilogues = {
     .name = "none",
     .add = [](float*, const float*, int64_t) noexcept {},
     .add_sum = [](float*, const float*, const float*, int64_t) noexcept {},
@@ -45,7 +45,7 @@ struct KindRow {
   const char* name;
   Dtype dtype;
   bool is_single;
-  const engine::EpilogueSet* epilogues;
+  const loop::EpilogueSet* epilogues;
 };
 constexpr std::array<KindRow, 5> kKinds = {
     {{"f32 matmuls alone", Dtype::Float32, false, &kNoEpilogues},
