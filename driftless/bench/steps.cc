@@ -21,7 +21,7 @@ namespace {
 using engine::Dtype;
 
 /// Does nothing: what is left of a step are its matmuls.
-constexpr engine::EpilogueSet kNoEpilogues = {
+constexpr loop::EpilogueSet kNoEpilogues = {
     .name = "none",
     .add = [](float*, const float*, int64_t) noexcept {},
     .add_sum = [](float*, const float*, const float*, int64_t) noexcept {},

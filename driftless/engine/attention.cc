@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "driftless/engine/block.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
-#include "driftless/engine/rope.h"
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/loop/rope.h"
 
 namespace driftless::engine {
 namespace {
@@ -46,7 +46,7 @@ class Projection : public Stage {
   Layout layout_;
   int64_t heads_;
   LinearInput input_;
-  Rope rope_;
+  loop::Rope rope_;
   Matmul qkv_;
 };
 

@@ -10,13 +10,20 @@
 #include <vector>
 
 #include "driftless/engine/dtype.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/matmul.h"
 #include "driftless/engine/planned_model.h"
-#include "driftless/engine/stage.h"
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/loop/stage.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::engine {
+
+using loop::EpilogueSet;
+using loop::Layout;
+using loop::real_rows;
+using loop::Stage;
+using loop::Stages;
+using loop::Work;
 
 /// By the name of the weight.
 using IntegerLayers = std::map<std::string, IntegerArithmetic, std::less<>>;
@@ -37,7 +44,7 @@ struct Build {
   }
 };
 
-using Stages = std::vector<std::unique_ptr<Stage>>;
+std::unique_ptr<Stage> make_heads(const Build& build);
 
 /// Appends the stages of the block whose parameters start with `prefix`.
 void add_block(Stages& stages, const Build& build, const std::string& prefix);

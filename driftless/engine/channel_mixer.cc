@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SwiGLU over the channels of each row, norm over the row.
 #include "driftless/engine/block.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
+#include "driftless/loop/kernels/epilogues.h"
 
 namespace driftless::engine {
 namespace {

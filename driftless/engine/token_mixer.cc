@@ -3,9 +3,9 @@
 // state to [D, T]; here the weights stand on the left instead, W [2 inner, T] times h [T, D], and
 // nothing is transposed. A part is a range of channels, that is, columns of h.
 #include "driftless/engine/block.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
+#include "driftless/loop/kernels/epilogues.h"
 
 namespace driftless::engine {
 namespace {

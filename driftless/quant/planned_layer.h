@@ -20,6 +20,9 @@ class PlannedLayer {
  public:
   /// Throws InvalidArgument when the plan still needs calibration.
   PlannedLayer(const LayerPlan& plan, ConstMat weight);
+  /// The same for a weight of that many inputs that is at hand as it is multiplied only, with the
+  /// smoothing factors that it was made with.
+  PlannedLayer(const LayerPlan& plan, int64_t inputs, std::vector<float> factors);
 
   [[nodiscard]] const LayerPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] int64_t inputs() const noexcept { return inputs_; }
@@ -27,6 +30,8 @@ class PlannedLayer {
   [[nodiscard]] int64_t length() const noexcept { return length_; }
   [[nodiscard]] bool transforms_input() const noexcept { return has_factors() || rotation_; }
   [[nodiscard]] bool quantizes_input() const noexcept { return !plan_.acts.is_none(); }
+  /// Of the smoothing, one an input; none where there is none.
+  [[nodiscard]] std::span<const float> factors() const noexcept { return factors_; }
   /// Whether the product multiplies values that bfloat16 holds exactly.
   [[nodiscard]] bool is_exact_in_bf16() const noexcept;
   /// Whether a scale depends on the whole input of a board, so that it cannot be cut into parts.
@@ -35,6 +40,8 @@ class PlannedLayer {
   /// The weight [outputs, inputs] as the layer multiplies it, [outputs, length()]. Throws Numeric
   /// for NaN and infinity.
   [[nodiscard]] std::vector<float> multiplied_weight(ConstMat weight) const;
+  /// The same before quantization.
+  [[nodiscard]] std::vector<float> transformed_weight(ConstMat weight) const;
 
   /// Smooths and rotates each row of `in` [n, inputs] into `out` [n, length()]. `scratch` holds
   /// scratch_length() values. Allocates nothing.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/engine/kernels/epilogues.h"
+#include "driftless/loop/kernels/epilogues.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 
 const EpilogueSet& epilogues() { return *available_epilogues().front(); }
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

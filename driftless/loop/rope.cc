@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/engine/rope.h"
+#include "driftless/loop/rope.h"
 
 #include <cmath>
 
 #include "driftless/model/shapes.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 namespace {
 
 using model::Positions;
@@ -50,4 +50,4 @@ void Rope::rotate(float* values, int64_t heads, int64_t row) const {
       }
 }
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

@@ -11,7 +11,7 @@
 #include "driftless/model/config.h"
 #include "driftless/model/shapes.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 
 /// Parts of at most this many rows, or exactly this many channels where that divides D: small
 /// enough for two threads to share a Sudoku board, large enough for full matmul speed.
@@ -42,4 +42,4 @@ struct Layout {
   int64_t channel_parts;
 };
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

@@ -8,7 +8,7 @@
 #include <new>
 #include <span>
 
-namespace driftless::engine {
+namespace driftless {
 
 template <class Value>
 class AlignedArray {
@@ -39,4 +39,4 @@ class AlignedArray {
 
 using Buffer = AlignedArray<float>;
 
-}  // namespace driftless::engine
+}  // namespace driftless

@@ -9,7 +9,7 @@
 
 #include "driftless/model/config.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 
 class Rope {
  public:
@@ -26,4 +26,4 @@ class Rope {
   std::vector<float> cos_, sin_;
 };
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

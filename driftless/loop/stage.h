@@ -5,13 +5,15 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "driftless/base/buffer.h"
 #include "driftless/base/rng.h"
-#include "driftless/engine/buffer.h"
-#include "driftless/engine/layout.h"
+#include "driftless/loop/layout.h"
 #include "driftless/reason/observer.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 
 /// One board and everything that lives as long as it does.
 struct Slot {
@@ -47,10 +49,12 @@ class Stage {
   virtual void run(const Work& work) const = 0;
 };
 
+using Stages = std::vector<std::unique_ptr<Stage>>;
+
 /// The rows of a part that are not padding.
 inline int64_t real_rows(const Layout& layout, int64_t part) {
   const int64_t left = layout.rows - part * layout.part_rows;
   return left < layout.part_rows ? left : layout.part_rows;
 }
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

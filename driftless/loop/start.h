@@ -2,15 +2,16 @@
 // A board's beginning: the embedded input and the initial states.
 #pragma once
 
-#include "driftless/engine/block.h"
+#include "driftless/loop/stage.h"
 #include "driftless/reason/reasoner.h"
+#include "driftless/store/checkpoint.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 
 /// Keeps its own copy of the tables it needs.
 class Start {
  public:
-  explicit Start(const Build& build);
+  Start(const model::ModelConfig& config, const store::TensorMap& tensors, const Layout& layout);
 
   /// Throws InvalidArgument when the board does not fit the model.
   void require_fits(const reason::Board& board) const;
@@ -27,4 +28,4 @@ class Start {
   Buffer tokens_, positions_, puzzles_, h_init_, l_init_;
 };
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

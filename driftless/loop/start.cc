@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/engine/start.h"
+#include "driftless/loop/start.h"
 
 #include <cmath>
 
 #include "driftless/reason/start.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 namespace {
 
 using model::Positions;
 
-Buffer table(const Build& build, const std::string& name) {
-  const auto found = build.tensors.find(name);
-  return found == build.tensors.end() ? Buffer() : Buffer(found->second.values);
+Buffer table(const store::TensorMap& tensors, const std::string& name) {
+  const auto found = tensors.find(name);
+  return found == tensors.end() ? Buffer() : Buffer(found->second.values);
 }
 
 }  // namespace
 
-Start::Start(const Build& build)
-    : config_(build.config),
-      layout_(build.layout),
-      tokens_(table(build, "embed_tokens.embedding_weight")),
-      positions_(table(build, "embed_pos.embedding_weight")),
-      puzzles_(table(build, "puzzle_emb.weights")),
-      h_init_(table(build, "H_init")),
-      l_init_(table(build, "L_init")) {}
+Start::Start(const model::ModelConfig& config, const store::TensorMap& tensors,
+             const Layout& layout)
+    : config_(config),
+      layout_(layout),
+      tokens_(table(tensors, "embed_tokens.embedding_weight")),
+      positions_(table(tensors, "embed_pos.embedding_weight")),
+      puzzles_(table(tensors, "puzzle_emb.weights")),
+      h_init_(table(tensors, "H_init")),
+      l_init_(table(tensors, "L_init")) {}
 
 void Start::require_fits(const reason::Board& board) const { reason::require_fits(config_, board); }
 
@@ -66,4 +67,4 @@ void Start::embed(Slot& slot, const reason::Board& board) const {
   for (int64_t i = 0; i < layout_.rows * width; ++i) x[i] *= scale;
 }
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

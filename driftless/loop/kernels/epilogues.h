@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace driftless::engine {
+namespace driftless::loop {
 
 struct EpilogueSet {
   std::string_view name;
@@ -40,4 +40,4 @@ std::span<const EpilogueSet* const> available_epilogues();
 /// The best of them.
 const EpilogueSet& epilogues();
 
-}  // namespace driftless::engine
+}  // namespace driftless::loop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/engine/kernels/epilogues.h"
+#include "driftless/loop/kernels/epilogues.h"
 
 #include <cmath>
 #include <vector>
@@ -8,7 +8,7 @@
 
 #include "driftless/base/rng.h"
 
-namespace driftless::engine {
+namespace driftless::loop {
 namespace {
 
 constexpr int64_t kSizes[] = {1, 15, 16, 17, 48, 81, 257};
@@ -127,4 +127,4 @@ TEST(Epilogues, SoftmaxIsAccurate) {
 }
 
 }  // namespace
-}  // namespace driftless::engine
+}  // namespace driftless::loop
