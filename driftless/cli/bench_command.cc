@@ -37,6 +37,7 @@ constexpr loop::EpilogueSet kNoEpilogues = {
     .add_norm_columns = [](float*, int64_t, const float*, int64_t, int64_t, float,
                            float*) noexcept {},
     .softmax = [](float*, int64_t, float) noexcept {},
+    .multiply = [](const loop::FloatProductArgs&) noexcept {},
 };
 
 /// What is timed, with the batch of the flags or a single board, and its row.
