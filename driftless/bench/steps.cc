@@ -30,6 +30,7 @@ constexpr loop::EpilogueSet kNoEpilogues = {
     .add_norm_columns = [](float*, int64_t, const float*, int64_t, int64_t, float,
                            float*) noexcept {},
     .softmax = [](float*, int64_t, float) noexcept {},
+    .multiply = [](const loop::FloatProductArgs&) noexcept {},
 };
 
 double median(std::vector<double> values) {

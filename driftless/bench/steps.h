@@ -21,13 +21,16 @@ struct StepShape {
   bool operator==(const StepShape&) const = default;
 };
 
+using MakeReasoner = std::function<std::unique_ptr<reason::Reasoner>(const StepShape& shape)>;
+
 /// A way to run a model.
 struct Path {
   std::string name;
-  std::function<std::unique_ptr<reason::Reasoner>(const StepShape& shape)> make;
+  MakeReasoner make;
+  MakeReasoner reference = {};  ///< what gives the same answers but for rounding in float; or none
 };
 
-/// float32, bf16, simulated MXInt4, and native MXInt4 and Int8.
+/// float32, bf16, simulated MXInt4, and native MXInt4 and Int8. They refer to the checkpoint.
 std::vector<Path> step_paths(const store::Checkpoint& checkpoint);
 
 /// The name of the path that the others are compared with.
@@ -66,7 +69,8 @@ struct StepRace {
 };
 
 /// Times `rounds` steps of each entry on `boards`, in turn with the int8 peak. Throws Internal when
-/// a path answers a board differently in different shapes, and what making a reasoner throws.
+/// a path answers a board differently in different shapes or than its reference, and what making a
+/// reasoner throws.
 StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint& checkpoint,
                     std::span<const reason::Board> boards, int64_t rounds);
 

@@ -10,6 +10,18 @@
 
 namespace driftless::loop {
 
+/// c = a b with a [m, k], b [k, n], c [m, n]; strides are between rows. Each sum runs over k in
+/// order, so that every set gives the same bits.
+struct FloatProductArgs {
+  const float* a;
+  int64_t a_stride;
+  const float* b;
+  int64_t b_stride;
+  float* c;
+  int64_t c_stride;
+  int64_t m, k, n;
+};
+
 struct EpilogueSet {
   std::string_view name;
 
@@ -32,6 +44,9 @@ struct EpilogueSet {
 
   /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value.
   void (*softmax)(float* values, int64_t count, float scale) noexcept;
+
+  /// For the small products that stay in float where layers are integers: attention and heads.
+  void (*multiply)(const FloatProductArgs& args) noexcept;
 };
 
 /// The sets this processor can run, best first.
