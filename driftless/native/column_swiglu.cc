@@ -24,18 +24,30 @@ bool is_encoded_by(const KernelSet& set, const quant::QuantSpec& spec) {
          set.encoders->knows(formats::block_scaling(spec.format->element, spec.rule));
 }
 
-/// Mantissas of a column's block, codes in the steps from `steps` on, moved `below` octaves up:
-/// rounded to nearest, ties to even.
-void round_column(int8_t* steps, int64_t width, int64_t rows, int bits, int below) {
-  const int mask = (1 << bits) - 1;
-  const int sign = 1 << (bits - 1);
-  for (int64_t row = 0; row < rows; ++row) {
-    int8_t& code = steps[row / kStep * width * kStep + row % kStep];
-    const int mantissa = ((code & mask) ^ sign) - sign;
+/// What shift_panel does, for one column, with blocks below the window: their mantissas are rounded
+/// to the window's exponent, to nearest, ties to even.
+void finish_column(const PanelToShift& args, const uint8_t* codes, int64_t width, int64_t k,
+                   int64_t column) {
+  int top = 0;
+  for (int64_t block = 0; block < args.blocks; ++block)
+    top = std::max(top, int{codes[block * width + column]});
+  const int base = top - static_cast<int>(args.window);
+  const int sign = 1 << (args.bits - 1);
+  const int mask = 2 * sign - 1;
+  int32_t sum = 0;
+  for (int64_t row = 0; row < k; ++row) {
+    int8_t& byte = args.steps[(row / kStep * width + column) * kStep + row % kStep];
+    const int shift = codes[row / kBlock * width + column] - base;
+    const int mantissa = ((byte & mask) ^ sign) - sign;
     const auto size = static_cast<uint32_t>(mantissa < 0 ? -mantissa : mantissa);
-    const auto rounded = static_cast<int>(formats::shift_right_to_even(size, below));
-    code = static_cast<int8_t>((mantissa < 0 ? -rounded : rounded) & mask);
+    const auto moved =
+        static_cast<int>(shift < 0 ? formats::shift_right_to_even(size, -shift) : size << shift);
+    byte = static_cast<int8_t>(mantissa < 0 ? -moved : moved);
+    sum += byte;
   }
+  args.starts[column] = -args.flip * sum;
+  args.column_scales[column] =
+      formats::power_of_two(base - formats::E8m0fnu::kBias - args.fraction_bits);
 }
 
 }  // namespace
@@ -89,44 +101,22 @@ ColumnSwiglu::Scratch ColumnSwiglu::make_scratch() const {
   return scratch;
 }
 
-/// Applies the window, column by column: from codes to bytes, starts and scales.
+/// Applies the window: from codes to bytes, starts and scales.
 void ColumnSwiglu::finish(Panel& panel, const quant::QuantSpec& spec, Scratch& scratch) const {
-  const int64_t width = set_->columns;
-  const int64_t blocks = blocks_of(panel.k);
-  const int bits = spec.format->element.bits;
-  const auto window = static_cast<int>(spec.window);
-  uint8_t* const codes = scratch.scales.data();
-  uint8_t tops[kMostColumns] = {};
-  uint8_t least[kMostColumns];
-  std::fill_n(least, width, uint8_t{255});
-  for (int64_t block = 0; block < blocks; ++block) {
-    const uint8_t* const row = codes + block * width;
-    for (int64_t c = 0; c < width; ++c) tops[c] = std::max(tops[c], row[c]);
-    for (int64_t c = 0; c < width; ++c) least[c] = std::min(least[c], row[c]);
-  }
-  const int fraction_bits = -formats::octave_of(spec.format->element.smallest).exponent;
-  for (int64_t c = 0; c < width; ++c) {
-    const int base = tops[c] - window;
-    panel.scales[c] = formats::power_of_two(base - formats::E8m0fnu::kBias - fraction_bits);
-    if (least[c] >= base) continue;
-    for (int64_t block = 0; block < blocks; ++block) {
-      uint8_t& code = codes[block * width + c];
-      if (code >= base) continue;
-      const int64_t rows = std::min(kBlock, panel.k - block * kBlock);
-      round_column(panel.steps + (block * kBlockSteps * width + c) * kStep, width, rows, bits,
-                   base - code);
-      code = static_cast<uint8_t>(base);
-    }
-  }
-  set_->encoders->shift_panel({.steps = panel.steps,
-                               .step_count = steps_of(panel.k),
-                               .scales = codes,
-                               .tops = tops,
-                               .blocks = blocks,
-                               .window = spec.window,
-                               .bits = bits,
-                               .flip = set_->row_flip,
-                               .starts = panel.starts});
+  const PanelToShift args{
+      .steps = panel.steps,
+      .step_count = steps_of(panel.k),
+      .scales = scratch.scales.data(),
+      .blocks = blocks_of(panel.k),
+      .window = spec.window,
+      .bits = spec.format->element.bits,
+      .fraction_bits = -formats::octave_of(spec.format->element.smallest).exponent,
+      .flip = set_->row_flip,
+      .starts = panel.starts,
+      .column_scales = panel.scales};
+  if (set_->encoders->shift_panel(args)) return;
+  for (int64_t column = 0; column < set_->columns; ++column)
+    finish_column(args, scratch.scales.data(), set_->columns, panel.k, column);
 }
 
 void ColumnSwiglu::fill_input(const float* h, int64_t stride, Scratch& scratch,

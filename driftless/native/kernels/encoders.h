@@ -46,18 +46,19 @@ struct ColumnsToEncode {
   uint8_t* scales;  ///< [columns]
 };
 
-/// A panel of codes: shifts each column's blocks to its window, which must reach them all. Sums of
-/// a column's bytes times -flip go to `starts`.
+/// A panel of codes: shifts each column's blocks to its window. Sums of a column's bytes times
+/// -flip go to `starts`, the scales of its integers to `column_scales`.
 struct PanelToShift {
   int8_t* steps;
   int64_t step_count;
   const uint8_t* scales;  ///< [block][columns]
-  const uint8_t* tops;    ///< [columns], the largest scale code of each column
   int64_t blocks;
   int64_t window;
   int bits;
+  int fraction_bits;
   uint8_t flip;
   int32_t* starts;
+  float* column_scales;
 };
 
 struct Encoders {
@@ -68,7 +69,9 @@ struct Encoders {
   bool (*encode_columns)(const formats::BlockScaling& scaling,
                          const ColumnsToEncode& args) noexcept;
   void (*shift_codes)(const CodesToShift& args) noexcept;
-  void (*shift_panel)(const PanelToShift& args) noexcept;
+  /// Returns false, with nothing changed, when a block lies below its column's window or a scale is
+  /// no normal number.
+  bool (*shift_panel)(const PanelToShift& args) noexcept;
 };
 
 }  // namespace driftless::native
