@@ -21,7 +21,7 @@ store::PackedModel load_model(const std::filesystem::path& path, const EngineOpt
       quant::resolve({.weights = quant::parse_quant_spec(options.weights),
                       .acts = quant::parse_quant_spec(options.activations)},
                      reason::linear_layers(checkpoint.config));
-  return store::pack_model(checkpoint, plan);
+  return store::pack_model(checkpoint, native::with_windows(plan));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "driftless/bench/steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -11,9 +12,11 @@
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/race.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/reason/run.h"
+#include "driftless/store/packed_model.h"
 
 namespace driftless::bench {
 namespace {
@@ -45,14 +48,33 @@ quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weight
       reason::linear_layers(checkpoint.config));
 }
 
-Path cpu_path(std::string name, const store::Checkpoint& checkpoint, Dtype dtype,
-              std::shared_ptr<const quant::QuantPlan> plan = nullptr) {
-  return {
-      std::move(name), [&checkpoint, dtype, plan](const StepShape& shape) {
-        return engine::make_cpu_reasoner(
-            checkpoint,
-            {.slots = shape.batch, .threads = shape.threads, .dtype = dtype, .plan = plan.get()});
-      }};
+Path cpu_path(std::string name, const store::Checkpoint& checkpoint, Dtype dtype) {
+  return {std::move(name), [&checkpoint, dtype](const StepShape& shape) {
+            return engine::make_cpu_reasoner(
+                checkpoint, {.slots = shape.batch, .threads = shape.threads, .dtype = dtype});
+          }};
+}
+
+using Packed = std::shared_ptr<const store::PackedModel>;
+
+Packed packed(const store::Checkpoint& checkpoint, const char* weights, const char* acts) {
+  return std::make_shared<const store::PackedModel>(
+      store::pack_model(checkpoint, plan_of(checkpoint, weights, acts)));
+}
+
+MakeReasoner simulate(const Packed& model) {
+  return [model](const StepShape& shape) {
+    return engine::make_cpu_reasoner(*model, {.slots = shape.batch, .threads = shape.threads});
+  };
+}
+
+Path native_path(std::string name, const Packed& model) {
+  return {std::move(name),
+          [model](const StepShape& shape) {
+            return native::make_native_reasoner(*model,
+                                                {.slots = shape.batch, .threads = shape.threads});
+          },
+          simulate(model)};
 }
 
 /// A reasoner that is ready to step, and what it said after its first step.
@@ -83,14 +105,34 @@ void require_same_answers(std::span<const StepEntry> entries, const std::vector<
   }
 }
 
+/// Rounding in float moves logits by parts in a million; a wrong product by as much as they are.
+void require_like_reference(const StepEntry& entry, const Runner& runner,
+                            std::span<const reason::Board> boards) {
+  if (!entry.path.reference) return;
+  const Runner reference({{entry.path.name, entry.path.reference}, {}}, boards);
+  double distance = 0;
+  double length = 0;
+  for (size_t i = 0; i < runner.first_logits.size(); ++i) {
+    const auto expected = static_cast<double>(reference.first_logits[i]);
+    const double error = static_cast<double>(runner.first_logits[i]) - expected;
+    distance += error * error;
+    length += expected * expected;
+  }
+  constexpr double kMost = 1e-3;
+  DRIFTLESS_REQUIRE(distance <= kMost * kMost * length, ErrorCode::Internal,
+                    "bench: ", entry.path.name, " gave other logits than its simulation; distance ",
+                    std::sqrt(distance), " of ", std::sqrt(length));
+}
+
 }  // namespace
 
 std::vector<Path> step_paths(const store::Checkpoint& checkpoint) {
-  const auto mxint4 = std::make_shared<const quant::QuantPlan>(
-      plan_of(checkpoint, "mxint4,window=4", "mxint4,window=4"));
+  const Packed mxint4 = packed(checkpoint, "mxint4,window=4", "mxint4,window=4");
   return {cpu_path(kBasePath, checkpoint, Dtype::Float32),
           cpu_path("bf16", checkpoint, Dtype::BFloat16),
-          cpu_path("simulated mxint4", checkpoint, Dtype::Float32, mxint4)};
+          {"simulated mxint4", simulate(mxint4)},
+          native_path("native mxint4", mxint4),
+          native_path("native int8", packed(checkpoint, "int8/channel", "int8/token"))};
 }
 
 Path bare_path(const store::Checkpoint& checkpoint) {
@@ -120,6 +162,7 @@ StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint&
   int64_t threads = 1;
   for (const StepEntry& entry : entries) {
     runners.emplace_back(entry, boards);
+    require_like_reference(entry, runners.back(), boards);
     race.rows.push_back({.path = entry.path.name, .shape = entry.shape});
     if (runners.size() == 1) race.peak_memory_bytes = peak_memory_bytes();
     threads = std::max(threads, entry.shape.threads);
