@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <future>
 
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
@@ -208,11 +207,9 @@ std::vector<GemmRow> race_gemms(const NamedShape& shape, const GemmOptions& opti
     field.race(options.rounds);
     return field.rows(shape.name);
   };
+  keep_onednn_to_vectors();
   std::vector<GemmRow> rows = race(1, Who::Peers);
-  // On a thread of its own: oneDNN remembers that it has set up a thread's tile registers, which
-  // the engine's products set up anew and release.
-  const std::vector<GemmRow> simulated =
-      std::async(std::launch::async, race, 1, Who::Simulated).get();
+  const std::vector<GemmRow> simulated = race(1, Who::Simulated);
   if (!simulated.empty() && simulated.back().kernel != kBaseKernel)
     rows.push_back(simulated.back());
   if (options.threads == 1) return rows;

@@ -15,6 +15,11 @@ struct GemmShape {
   int64_t n, k, m;
 };
 
+/// Keeps oneDNN to vector instructions, unless DNNL_MAX_CPU_ISA says otherwise: its AMX products
+/// stop some virtual machines with an illegal instruction (seen with 2.6), and the int8 peak that
+/// shares are taken of is that of vectors. Has an effect before oneDNN's first product only.
+void keep_onednn_to_vectors();
+
 enum class GemmType : uint8_t { Float32, BFloat16, Int8 };
 
 class OnednnGemm {

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "driftless/base/error.h"
-#include "driftless/base/machine.h"
 #include "driftless/bench/energy.h"
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/race.h"
@@ -105,7 +104,9 @@ void require_same_answers(std::span<const StepEntry> entries, const std::vector<
   }
 }
 
-/// Rounding in float moves logits by parts in a million; a wrong product by as much as they are.
+/// mx formats differ from their simulation in the rounding of heads only. Scales per token differ
+/// in the last bit, which moves some codes, and a step's network calls make more of that; a wrong
+/// product would change logits by as much as they are.
 void require_like_reference(const StepEntry& entry, const Runner& runner,
                             std::span<const reason::Board> boards) {
   if (!entry.path.reference) return;
@@ -118,7 +119,7 @@ void require_like_reference(const StepEntry& entry, const Runner& runner,
     distance += error * error;
     length += expected * expected;
   }
-  constexpr double kMost = 1e-3;
+  constexpr double kMost = 0.1;
   DRIFTLESS_REQUIRE(distance <= kMost * kMost * length, ErrorCode::Internal,
                     "bench: ", entry.path.name, " gave other logits than its simulation; distance ",
                     std::sqrt(distance), " of ", std::sqrt(length));
@@ -164,7 +165,6 @@ StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint&
     runners.emplace_back(entry, boards);
     require_like_reference(entry, runners.back(), boards);
     race.rows.push_back({.path = entry.path.name, .shape = entry.shape});
-    if (runners.size() == 1) race.peak_memory_bytes = peak_memory_bytes();
     threads = std::max(threads, entry.shape.threads);
   }
   require_same_answers(entries, runners);

@@ -64,7 +64,6 @@ struct StepRace {
   std::vector<StepRow> rows;
   double int8_peak_gflops_1 = 0;  ///< best in the same rounds, one thread
   double int8_peak_gflops_n = 0;  ///< the same on all threads of the entries
-  int64_t peak_memory_bytes = 0;  ///< after the first entry was made
   bool has_energy = false;
 };
 

@@ -87,10 +87,12 @@ class Report {
       : options_(options), checkpoint_(store::load_checkpoint(options.model)) {}
 
   void run() {
+    bench::keep_onednn_to_vectors();
     // What cannot run fails before anything is timed.
     const Boards boards = read_bench_boards(checkpoint_, options_);
     (void)engine::make_cpu_reasoner(checkpoint_,
                                     {.slots = options_.batch, .threads = options_.threads});
+    f32_peak_bytes_ = peak_memory_bytes();
     ThreadPool pool(options_.threads);
     const bench::Calm before = bench::wait_for_calm(pool, options_.patience_s);
     std::printf("%s, %s, native kernels %s, %lld threads, %lld rounds\nmachine: %s\n",
@@ -128,17 +130,21 @@ class Report {
     for (ThreadPool* const threads : {&one, &pool}) {
       if (threads == &pool && pool.thread_count() == 1) continue;
       std::vector<bench::Contender> peaks;
-      for (const bench::PeakKernel& kernel : bench::peak_kernels())
+      const std::vector<bench::PeakKernel> kernels = bench::peak_kernels();
+      peaks.reserve(kernels.size());
+      for (const bench::PeakKernel& kernel : kernels)
         peaks.push_back(bench::peak_contender(kernel, *threads));
       bench::race(peaks, options_.rounds);
       const std::string_view best = bench::int8_peak().name;
       const auto int8 = std::find_if(peaks.begin(), peaks.end(),
                                      [&](const auto& contender) { return contender.name == best; });
-      for (const bench::Contender& peak : peaks) {
+      for (size_t i = 0; i < peaks.size(); ++i) {
+        const bench::Contender& peak = peaks[i];
+        const std::string name = (kernels[i].is_int8_dot ? "dot int8 " : "") + peak.name;
         const double share = peak.gflops() / int8->gflops();
-        std::printf("%-36s %8lld %10.1f %8.1f%%\n", peak.name.c_str(),
+        std::printf("%-36s %8lld %10.1f %8.1f%%\n", name.c_str(),
                     static_cast<long long>(threads->thread_count()), peak.gflops(), 100 * share);
-        json_["peaks"].push_back({{"kernel", peak.name},
+        json_["peaks"].push_back({{"kernel", name},
                                   {"threads", threads->thread_count()},
                                   {"gflops", peak.gflops()},
                                   {"share_of_int8_peak", share}});
@@ -202,7 +208,7 @@ class Report {
     run_halting(entries, boards);
     std::printf("\nmedians over the rounds\n");
     for (const Goal& goal : kGoals) report(goal, race);
-    report_memory(race.peak_memory_bytes);
+    report_memory();
     if (!race.has_energy) std::printf("%-36s not exposed by this machine\n", "energy");
     json_["energy_exposed"] = race.has_energy;
   }
@@ -272,12 +278,12 @@ class Report {
   }
 
   /// Weights as float32 against all that the process held when its first model stood.
-  void report_memory(int64_t peak_bytes) {
+  void report_memory() {
     constexpr double kMebibyte = 1 << 20;
     double weights = 0;
     for (const auto& [name, tensor] : checkpoint_.tensors)
       weights += static_cast<double>(tensor.values.size() * sizeof(float)) / kMebibyte;
-    const double rest = static_cast<double>(peak_bytes) / kMebibyte - weights;
+    const double rest = static_cast<double>(f32_peak_bytes_) / kMebibyte - weights;
     std::printf("%-36s %6.1f MiB  (goal at most %.0f: %s), weights %.1f MiB\n",
                 "f32 batch, memory beside the weights", rest, kMostMebibytes,
                 rest <= kMostMebibytes ? "reached" : "missed", weights);
@@ -288,6 +294,7 @@ class Report {
 
   BenchOptions options_;
   store::Checkpoint checkpoint_;
+  int64_t f32_peak_bytes_ = 0;
   Json json_;
 };
 

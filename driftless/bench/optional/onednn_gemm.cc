@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/bench/onednn_gemm.h"
 
+#include <cstdlib>
+#include <unordered_map>
+
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -95,6 +98,12 @@ class Gemm : public OnednnGemm {
 };
 
 }  // namespace
+
+void keep_onednn_to_vectors() {
+  for (const char* const variable : {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"})
+    if (std::getenv(variable) != nullptr) return;
+  (void)dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+}
 
 std::unique_ptr<OnednnGemm> make_onednn_gemm(GemmType type, const GemmShape& shape,
                                              std::span<const float> a, std::span<const float> b,
