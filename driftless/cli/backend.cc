@@ -7,6 +7,7 @@
 #include "driftless/base/text.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
+#include "driftless/native/native_reasoner.h"
 
 namespace driftless::cli {
 namespace {
@@ -14,49 +15,101 @@ namespace {
 // Enough boards to fill a large device; a CPU gains nothing from more than a few.
 constexpr int64_t kCudaSlots = 1024;
 constexpr int64_t kCpuSlots = 32;
+constexpr int64_t kCudaCalibrationSlots = 256;
 
 std::unique_ptr<reason::Reasoner> make_on_torch(const store::Checkpoint& checkpoint,
+                                                const quant::QuantPlan& plan,
                                                 const BackendOptions& options) {
   const bool is_cuda = options.device == "cuda";
   const int64_t usual = is_cuda ? kCudaSlots : kCpuSlots;
   return lab::make_torch_reasoner(checkpoint, {.device = is_cuda ? "cuda" : "cpu",
                                                .slots = options.slots > 0 ? options.slots : usual,
                                                .type = lab::parse_torch_type(options.dtype),
-                                               .threads = options.threads});
+                                               .threads = options.threads,
+                                               .plan = &plan});
+}
+
+/// Four boards per thread keep all threads busy until the last boards.
+int64_t slots_on_cpu(const BackendOptions& options) {
+  return options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
+}
+
+engine::CpuOptions cpu_options(const BackendOptions& options) {
+  return {.slots = slots_on_cpu(options),
+          .threads = options.threads,
+          .dtype = engine::parse_dtype(options.dtype)};
+}
+
+std::unique_ptr<reason::Reasoner> make_native(const store::PackedModel& packed,
+                                              const BackendOptions& options) {
+  DRIFTLESS_REQUIRE(options.dtype == "f32", ErrorCode::InvalidArgument, "--dtype; got '",
+                    options.dtype, "', expected f32 with --native");
+  return native::make_native_reasoner(packed,
+                                      {.slots = slots_on_cpu(options), .threads = options.threads});
 }
 
 }  // namespace
 
-void add_backend_flags(CLI::App& verb, BackendOptions& options) {
-  verb.add_option("--device", options.device, "cpu, or with libtorch cpu-torch or cuda")
-      ->capture_default_str();
+void add_device_flags(CLI::App& verb, BackendOptions& options) {
+  CLI::Option* const device =
+      verb.add_option("--device", options.device,
+                      "cpu, native (integers), or with libtorch cpu-torch or cuda")
+          ->capture_default_str();
+  verb.add_flag_callback(
+          "--native", [&options] { options.device = "native"; },
+          "multiply integers instead of simulating them; mx quantizers get window=4")
+      ->excludes(device);
   verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16")
       ->capture_default_str();
   verb.add_option("--threads", options.threads, "threads")->capture_default_str();
+}
+
+void add_backend_flags(CLI::App& verb, BackendOptions& options) {
+  add_device_flags(verb, options);
   verb.add_option("--slots", options.slots, "boards at a time (default: by device)")
       ->check(CLI::PositiveNumber);
 }
 
-std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
-                                                const quant::QuantPlan& plan,
-                                                const BackendOptions& options) {
+void require_device(const BackendOptions& options) {
   DRIFTLESS_REQUIRE(
       std::find(kDeviceNames.begin(), kDeviceNames.end(), options.device) != kDeviceNames.end(),
       ErrorCode::InvalidArgument, "--device; got '", options.device, "', expected one of ",
       join(kDeviceNames, ", "), "; did you mean '", nearest_word(options.device, kDeviceNames),
       "'?");
-  if (options.device != "cpu") {
-    DRIFTLESS_REQUIRE(plan.layers.empty(), ErrorCode::Unsupported, "--device ", options.device,
-                      ": quantization is simulated on the device cpu only");
-    return make_on_torch(checkpoint, options);
-  }
-  // Four boards per thread keep all threads busy until the last boards.
-  const int64_t slots =
-      options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
-  return engine::make_cpu_reasoner(checkpoint, {.slots = slots,
-                                                .threads = options.threads,
-                                                .dtype = engine::parse_dtype(options.dtype),
-                                                .plan = &plan});
+}
+
+std::string backend_name(const BackendOptions& options) {
+  return options.dtype == "f32" ? options.device : options.device + " " + options.dtype;
+}
+
+BackendOptions for_calibration(BackendOptions options) {
+  if (options.device == "native") options.device = "cpu";
+  if (options.device == "cpu") options.threads = 1;
+  options.slots = options.device == "cuda" ? kCudaCalibrationSlots : 1;
+  return options;
+}
+
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
+                                                const quant::QuantPlan& plan,
+                                                const BackendOptions& options) {
+  require_device(options);
+  // A float model has nothing to multiply as integers: it is what native rows are compared with.
+  if (options.device == "native" && !plan.layers.empty())
+    return make_native(store::pack_model(checkpoint, plan), options);
+  if (options.device != "cpu" && options.device != "native")
+    return make_on_torch(checkpoint, plan, options);
+  engine::CpuOptions cpu = cpu_options(options);
+  cpu.plan = &plan;
+  return engine::make_cpu_reasoner(checkpoint, cpu);
+}
+
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed,
+                                                const BackendOptions& options) {
+  require_device(options);
+  if (options.device == "native") return make_native(packed, options);
+  DRIFTLESS_REQUIRE(options.device == "cpu", ErrorCode::Unsupported, "--device ", options.device,
+                    ": packed models run on cpu and native; use their source");
+  return engine::make_cpu_reasoner(packed, cpu_options(options));
 }
 
 }  // namespace driftless::cli

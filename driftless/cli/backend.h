@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which backend runs a model: the CPU engine, or libtorch where the build has it.
+// Which backend runs a model: the CPU engine, the native engine on integers, or libtorch where the
+// build has it.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 #include "driftless/cli/model_input.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
 
@@ -24,15 +25,32 @@ struct BackendOptions {
   int64_t slots = 0;  ///< 0: as many as keep the device busy
 };
 
-inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-torch", "cuda"};
+inline constexpr std::array<std::string_view, 4> kDeviceNames = {"cpu", "native", "cpu-torch",
+                                                                 "cuda"};
 
-/// --device, --dtype, --threads and --slots.
+/// --device, --native (which is a device), --dtype and --threads.
+void add_device_flags(CLI::App& verb, BackendOptions& options);
+/// The same and --slots.
 void add_backend_flags(CLI::App& verb, BackendOptions& options);
 
-/// Throws InvalidArgument on an unknown device or type, Unsupported on one that the build or the
-/// machine does not have.
+/// Throws InvalidArgument on an unknown device.
+void require_device(const BackendOptions& options);
+
+/// "cpu", "cuda", or with the type where it is not float32: "cuda bf16".
+std::string backend_name(const BackendOptions& options);
+
+/// The same backend for calibration, whose observers see one board at a time on a CPU, and as many
+/// as the device likes elsewhere.
+BackendOptions for_calibration(BackendOptions options);
+
+/// Throws what require_device throws, InvalidArgument on an unknown type, Unsupported on a device
+/// or type that the build or the machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
+                                                const BackendOptions& options);
+
+/// The same for a packed model, which brings its plan, on the CPU.
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed,
                                                 const BackendOptions& options);
 
 }  // namespace driftless::cli

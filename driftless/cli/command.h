@@ -31,6 +31,7 @@ void add_codec_command(CLI::App& verb);
 void add_convert_command(CLI::App& verb);
 void add_data_command(CLI::App& verb);
 void add_info_command(CLI::App& verb);
+void add_quantize_command(CLI::App& verb);
 void add_eval_command(CLI::App& verb);
 void add_solve_command(CLI::App& verb);
 void add_bench_command(CLI::App& verb);

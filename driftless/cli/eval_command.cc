@@ -2,6 +2,7 @@
 // driftless eval: how many boards of a file a model solves, in float or under simulated
 // quantization.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -74,8 +75,8 @@ Json share_json(const task::Share& share) {
   return json;
 }
 
-Json mean_json(const task::Mean& mean) {
-  return estimate_json(mean.value(), mean.interval(), mean.n());
+Json mean_json(const task::Moments& shares) {
+  return estimate_json(shares.mean(), shares.share_interval(), std::llround(shares.n));
 }
 
 void print_estimate(const std::string& name, double share, const task::Interval& interval,
@@ -84,8 +85,9 @@ void print_estimate(const std::string& name, double share, const task::Interval&
               100 * interval.low, 100 * interval.high, unit.c_str());
 }
 
-void print_mean(const char* name, const task::Mean& mean, const char* unit) {
-  print_estimate(name, mean.value(), mean.interval(), std::to_string(mean.n()) + unit);
+void print_mean(const char* name, const task::Moments& shares, const char* unit) {
+  print_estimate(name, shares.mean(), shares.share_interval(),
+                 std::to_string(std::llround(shares.n)) + unit);
 }
 
 void print_share(const char* name, const task::Share& share, const char* unit) {
@@ -185,16 +187,17 @@ void require_sound(const EvalOptions& options) {
 
 void eval(EvalOptions options) {
   require_sound(options);
-  const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
+  const ModelFile model = load_model(options.model);
+  const store::Checkpoint& checkpoint = model.checkpoint;
   options.arc.seed = options.seed;
   if (options.steps == 0) options.steps = checkpoint.config.halt_max_steps;
   const Boards boards = read_input(checkpoint, options);
   DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
                     "--submission: for ARC models only; got a model for ", boards.task.name);
   const InterruptGuard guard;
-  const PlannedScheme scheme =
-      planned_scheme(options.scheme, checkpoint, engine::parse_dtype(options.backend.dtype));
-  const auto reasoner = make_reasoner(checkpoint, scheme.plan, options.backend);
+  const PlannedScheme scheme = planned_scheme(options.scheme, model, options.backend);
+  const auto reasoner = model.packed ? make_reasoner(*model.packed, options.backend)
+                                     : make_reasoner(checkpoint, scheme.plan, options.backend);
   const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,
                                      {.halting = reason::find_halting(options.halting),
                                       .max_steps = options.steps,
@@ -226,7 +229,7 @@ void add_arc_flags(CLI::App& verb, EvalOptions& options) {
 
 void add_eval_command(CLI::App& verb) {
   auto options = std::make_shared<EvalOptions>();
-  verb.add_option("model", options->model, "checkpoint (safetensors)")->required();
+  verb.add_option("model", options->model, "checkpoint or packed model (safetensors)")->required();
   verb.add_option("--data", options->data.path,
                   "boards with answers, in a file of the model's task or a data-set folder")
       ->required();

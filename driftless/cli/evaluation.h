@@ -33,8 +33,8 @@ Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
 /// a known answer.
 struct ArcScore {
   std::vector<task::arc::PassRate> pass;
-  task::Mean exact;  ///< share of a task's boards answered exactly
-  task::Mean cells;  ///< share of the counted cells of a task's boards
+  task::Moments exact;  ///< share of a task's boards answered exactly
+  task::Moments cells;  ///< share of the counted cells of a task's boards
 };
 
 /// Everybody's votes: board i saw the variant that examples[i].name says.

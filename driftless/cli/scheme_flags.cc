@@ -4,8 +4,8 @@
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/model/schedule.h"
+#include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan_json.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
@@ -34,7 +34,7 @@ quant::QuantPlan uncalibrated_plan(const SchemeFlags& flags, const store::Checkp
 
 /// Draws the boards and calibrates; returns what was done, for results.
 std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                      engine::Dtype dtype, quant::QuantPlan& plan) {
+                      const BackendOptions& backend, quant::QuantPlan& plan) {
   DRIFTLESS_REQUIRE(!flags.calibration_data.empty(), ErrorCode::InvalidArgument,
                     "static scales and smoothing need calibration boards; expected "
                     "--calibration-data FILE");
@@ -44,7 +44,8 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
   const auto boards =
       reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
   const auto make = [&](const quant::QuantPlan* transforms) {
-    return engine::make_cpu_reasoner(checkpoint, {.slots = 1, .dtype = dtype, .plan = transforms});
+    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{},
+                         for_calibration(backend));
   };
   reason::calibrate(make, boards, plan);
   return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
@@ -91,14 +92,33 @@ void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
 }
 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                             engine::Dtype dtype) {
+                             const BackendOptions& backend) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
+  require_device(backend);
+  if (backend.device == "native") {
+    DRIFTLESS_REQUIRE(!result.plan.layers.empty(), ErrorCode::InvalidArgument,
+                      "--native: nothing is quantized; expected a packed model, or --weights and "
+                      "--acts, such as mxint4");
+    result.plan = native::with_windows(std::move(result.plan));
+  }
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
-    result.calibration = calibrate(flags, checkpoint, dtype, result.plan);
+    result.calibration = calibrate(flags, checkpoint, backend, result.plan);
   return result;
+}
+
+PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
+                             const BackendOptions& backend) {
+  if (!model.packed) return planned_scheme(flags, model.checkpoint, backend);
+  const bool asks_for_more = flags.weights != "none" || flags.acts != "none" || !flags.plan.empty();
+  DRIFTLESS_REQUIRE(!asks_for_more, ErrorCode::InvalidArgument,
+                    "--weights, --acts, --plan: the packed model is quantized already; "
+                    "expected its source for another scheme");
+  return {.plan = model.packed->plan,
+          .text = quant::describe(model.packed->plan, reason::linear_layers(model.packed->config)),
+          .calibration = model.packed->calibration};
 }
 
 }  // namespace driftless::cli

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "driftless/engine/dtype.h"
+#include "driftless/cli/backend.h"
 #include "driftless/quant/plan.h"
 #include "driftless/store/checkpoint.h"
 
@@ -37,11 +37,15 @@ struct PlannedScheme {
   std::string calibration;  // "200 boards of FILE, seed 0", or empty
 };
 
-/// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be, with
-/// the model running in `dtype`.
-/// Throws InvalidArgument when calibration boards are needed and not given, and what reading,
-/// resolving and calibrating throw.
+/// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be, on
+/// the backend that will run it. Throws InvalidArgument when calibration boards are needed and not
+/// given, and what require_device, reading, resolving and calibrating throw.
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                             engine::Dtype dtype);
+                             const BackendOptions& backend);
+
+/// The same for a model file of either kind. A packed model brings its plan; throws InvalidArgument
+/// where the flags ask for another one.
+PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
+                             const BackendOptions& backend);
 
 }  // namespace driftless::cli

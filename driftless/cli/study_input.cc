@@ -7,7 +7,6 @@
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/progress.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/study/results_file.h"
 
@@ -23,14 +22,21 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
   return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
 }
 
+// Boards and rows at a time. A large device wants many boards, and its float32 products cost so
+// much that more rows should share the float model's.
+constexpr int64_t kCpuBatch = 32;
+constexpr int64_t kCudaBatch = 640;
+constexpr int64_t kCudaRowsTogether = 10;
+
 std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint,
-                                        const study::CalibrationRequest& request) {
+                                        const study::CalibrationRequest& request,
+                                        const BackendOptions& backend) {
   store::Checkpoint model = varied(checkpoint, request.config);
   model.config.halt_max_steps = request.steps;
   std::vector<quant::QuantPlan> plans = request.plans;
   reason::calibrate(
       [&](const quant::QuantPlan* transforms) {
-        return engine::make_cpu_reasoner(model, {.slots = 1, .plan = transforms});
+        return make_reasoner(model, transforms ? *transforms : quant::QuantPlan{}, backend);
       },
       request.boards, plans);
   return plans;
@@ -43,16 +49,17 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing (default: those of --data)");
-  verb.add_option("--threads", flags.threads, "threads")->capture_default_str();
-  verb.add_option("--batch", flags.batch, "boards at a time; bounds the memory")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_device_flags(verb, flags.backend);
+  verb.add_option("--batch", flags.batch,
+                  "boards at a time, which bound the memory (default: by device)")
+      ->check(CLI::PositiveNumber);
   verb.add_option("--seed", flags.seed, "of random states, noise and perturbations")
       ->capture_default_str();
 }
 
 StudyFiles::StudyFiles(const StudyFlags& flags)
     : flags_(flags), checkpoint_(store::load_checkpoint(flags.model)) {
+  require_device(flags.backend);
   const task::Task& task = task_of(checkpoint_);
   examples_ = task::read_examples(task, flags.data);
   require_fits(checkpoint_, examples_, flags.data);
@@ -69,10 +76,11 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .data_sha256 = sha256_of_file(flags.data),
              .calibration_file = name_of(calibration),
              .calibration_sha256 = sha256_of_file(calibration),
-             .backend = "cpu"};
+             .backend = backend_name(flags.backend)};
 }
 
 study::StudyInput StudyFiles::input(std::string name) const {
+  const bool is_cuda = flags_.backend.device == "cuda";
   return {.name = std::move(name),
           .config = checkpoint_.config,
           .task = task_of(checkpoint_),
@@ -80,19 +88,23 @@ study::StudyInput StudyFiles::input(std::string name) const {
           .calibration = calibration_,
           .origin = origin_,
           .seed = flags_.seed,
-          .batch = flags_.batch};
+          .batch = flags_.batch > 0 ? flags_.batch
+                   : is_cuda        ? kCudaBatch
+                                    : kCpuBatch,
+          .rows_together = is_cuda ? kCudaRowsTogether : study::kRowsTogether,
+          .threads = flags_.backend.threads};
 }
 
 study::Backend StudyFiles::backend() const {
   return {.make =
               [this](const study::ReasonerRequest& request) {
-                return engine::make_cpu_reasoner(
-                    varied(checkpoint_, request.config),
-                    {.slots = request.slots, .threads = flags_.threads, .plan = &request.plan});
+                BackendOptions options = flags_.backend;
+                options.slots = request.slots;
+                return make_reasoner(varied(checkpoint_, request.config), request.plan, options);
               },
           .calibrate =
               [this](const study::CalibrationRequest& request) {
-                return calibrate(checkpoint_, request);
+                return calibrate(checkpoint_, request, for_calibration(flags_.backend));
               }};
 }
 

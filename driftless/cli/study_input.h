@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What study, ladder and recommend share: a model, boards, and the CPU backend to run them on.
+// What study, ladder, recommend and trace share: a model, boards, and the backend to run them on.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "driftless/cli/backend.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/runner.h"
@@ -20,8 +21,8 @@ struct StudyFlags {
   std::string data;
   std::string calibration_data;  // empty: the data itself
   int64_t limit = 0;             // 0: all
-  int64_t threads = default_threads();
-  int64_t batch = 32;
+  BackendOptions backend{};
+  int64_t batch = 0;  // 0: by device
   uint64_t seed = 0;
   std::string out;
 };

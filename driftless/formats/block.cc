@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driftless/formats/minifloat.h"
-
 namespace driftless::formats {
 namespace {
 
@@ -66,23 +64,6 @@ uint16_t encode_scaled(const Element& element, float value, int exponent) noexce
 
 float decode_scaled(const Element& element, uint16_t code, int exponent) noexcept {
   return element.decode(code) * power_of_two(exponent);
-}
-
-float two_level_tensor_scale(const Element& element, float tensor_absmax) noexcept {
-  const float max_block_scale = E4m3fn::decode(E4m3fn::kMaxCode);
-  float scale = std::max(tensor_absmax / (max_block_scale * element.max), power_of_two(-126));
-  while (!std::isfinite(max_block_scale * scale * element.max)) scale = std::nextafter(scale, 0.0f);
-  return scale;
-}
-
-uint16_t two_level_block_scale(const Element& element, float block_absmax,
-                               float tensor_scale) noexcept {
-  const float smallest_normal = power_of_two(E4m3fn::kMinExponent);
-  return E4m3fn::encode(std::max(block_absmax / element.max / tensor_scale, smallest_normal));
-}
-
-float two_level_scale(uint16_t block_scale, float tensor_scale) noexcept {
-  return E4m3fn::decode(block_scale) * tensor_scale;
 }
 
 }  // namespace driftless::formats

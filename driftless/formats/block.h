@@ -12,6 +12,7 @@
 #include "driftless/formats/element.h"
 #include "driftless/formats/exponent_rule.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/formats/minifloat.h"
 
 namespace driftless::formats {
 
@@ -57,13 +58,25 @@ float decode_scaled(const Element& element, uint16_t code, int exponent) noexcep
 
 /// The float that all block scales of a tensor are multiples of: absmax / (448 * element.max), at
 /// least 2^-126, and low enough that no decoded value overflows.
-float two_level_tensor_scale(const Element& element, float tensor_absmax) noexcept;
+constexpr float two_level_tensor_scale(const Element& element, float tensor_absmax) noexcept {
+  constexpr float kMaxBlockScale = E4m3fn::decode(E4m3fn::kMaxCode);
+  float scale = std::max(tensor_absmax / (kMaxBlockScale * element.max), power_of_two(-126));
+  while (magnitude_bits(kMaxBlockScale * scale * element.max) >= kFloatInfinityBits) {
+    scale = next_below(scale);
+  }
+  return scale;
+}
 
 /// The e4m3 code of (block_absmax / element.max) / tensor_scale, kept within 2^-6 ... 448.
-uint16_t two_level_block_scale(const Element& element, float block_absmax,
-                               float tensor_scale) noexcept;
+constexpr uint16_t two_level_block_scale(const Element& element, float block_absmax,
+                                         float tensor_scale) noexcept {
+  constexpr float kSmallestNormal = power_of_two(E4m3fn::kMinExponent);
+  return E4m3fn::encode(std::max(block_absmax / element.max / tensor_scale, kSmallestNormal));
+}
 
 /// The scale that an element of the block is divided by: decode(code) * tensor_scale.
-float two_level_scale(uint16_t block_scale, float tensor_scale) noexcept;
+constexpr float two_level_scale(uint16_t block_scale, float tensor_scale) noexcept {
+  return E4m3fn::decode(block_scale) * tensor_scale;
+}
 
 }  // namespace driftless::formats

@@ -42,15 +42,22 @@ struct Octave {
 };
 
 constexpr Octave octave_of(float value) noexcept {
-  auto [significand, exponent] = parts_of(value);
-  const int missing = std::countl_zero(significand) - 8;
-  return {exponent - missing, (significand << missing) & 0x007fffffu};
+  // The bits of a subnormal count units of 2^-149; as a float that count is normal and exact.
+  const uint32_t bits = magnitude_bits(value);
+  const bool is_subnormal = bits < 0x00800000u;
+  const auto [significand, exponent] = parts_of(is_subnormal ? static_cast<float>(bits) : value);
+  return {exponent - (is_subnormal ? 149 : 0), significand & 0x007fffffu};
 }
 
 /// 2^exponent for exponents -149 to 127.
 constexpr float power_of_two(int exponent) noexcept {
   if (exponent < -126) return std::bit_cast<float>(1u << (exponent + 149));
   return std::bit_cast<float>(static_cast<uint32_t>(exponent + 127) << kFloatMantissaBits);
+}
+
+/// The next float towards zero. Requires a finite value above zero.
+constexpr float next_below(float value) noexcept {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) - 1);
 }
 
 /// value / 2^shift, rounded to nearest with ties to even. Requires value < 2^31 and shift >= 0.

@@ -36,7 +36,7 @@ at::Tensor Block::mix_channels_tapped(const at::Tensor& h, const Site& site) con
 }
 
 at::Tensor Block::run(const at::Tensor& h, const RopeTables& rope, const Site& site) const {
-  const bool is_fused = !site.taps_linear_inputs();
+  const bool is_fused = !site.taps_linear_inputs() && site.planned == nullptr;
   at::Tensor mixed;
   if (has_attention_)
     mixed = attend(h, attention_, heads_, eps_, rope, site);

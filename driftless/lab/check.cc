@@ -8,6 +8,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/lab/check_kit.h"
+#include "driftless/lab/check_quantize.h"
 #include "driftless/lab/ops.h"
 #include "driftless/lab/optimizer.h"
 #include "driftless/lab/sublayers.h"
@@ -166,6 +167,7 @@ bool check_device(at::Device device, const std::function<void(const CheckResult&
   CheckKit kit(device, report);
   Checker(kit).run();
   check_modules(kit);
+  check_quantize(kit);
   return kit.all_passed();
 }
 

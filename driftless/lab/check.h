@@ -10,7 +10,8 @@
 
 namespace driftless::lab {
 
-/// One comparison: ||got - expected|| / ||expected|| and the most it may be.
+/// One comparison: ||got - expected|| / ||expected|| (or what the name says) and the most it may
+/// be.
 struct CheckResult {
   std::string name;
   double error;
@@ -18,9 +19,9 @@ struct CheckResult {
   [[nodiscard]] bool passed() const { return error <= bound; }  // false for NaN
 };
 
-/// Runs every kernel, the sublayers and a step of every architecture with their gradients, and the
-/// optimizer on `device` in float32 (on CUDA in bfloat16 too), on awkward shapes, against plain
-/// float64 autograd on the CPU. Returns whether all passed.
+/// Runs every kernel and quantizer, the sublayers and a step of every architecture with their
+/// gradients, and the optimizer on `device` in float32 (on CUDA in bfloat16 too), on awkward
+/// shapes, against plain float64 autograd on the CPU. Returns whether all passed.
 bool check_device(at::Device device, const std::function<void(const CheckResult&)>& report);
 
 }  // namespace driftless::lab

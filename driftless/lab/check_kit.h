@@ -35,6 +35,8 @@ class CheckKit {
   /// Reports ||got - expected|| / ||expected||.
   void compare(const std::string& name, const at::Tensor& got, const at::Tensor& expected,
                double bound);
+  /// Reports a figure that must not exceed the bound.
+  void report(const std::string& name, double error, double bound);
 
  private:
   at::Device device_;

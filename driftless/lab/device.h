@@ -20,6 +20,9 @@ at::Device find_device(std::string_view name, int64_t index = 0);
 /// The stream that torch's operations go to now. Requires a CUDA device.
 cuda::Stream current_stream();
 
+/// a b of bfloat16 matrices, or of equally many each, with sums and result in float32. CUDA only.
+at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b);
+
 /// While it lives, this thread's work for a CUDA device goes to a stream that can be captured. Does
 /// nothing on a CPU.
 class StreamScope {

@@ -29,6 +29,10 @@ at::Device find_device(std::string_view name, int64_t index) {
 
 cuda::Stream current_stream() { return at::cuda::getCurrentCUDAStream().stream(); }
 
+at::Tensor wide_product(const at::Tensor& a, const at::Tensor& b) {
+  return a.dim() == 2 ? at::mm(a, b, at::kFloat) : at::bmm(a, b, at::kFloat);
+}
+
 struct StreamScope::Impl {
   c10::cuda::CUDAStreamGuard guard{c10::cuda::getStreamFromPool()};
 };

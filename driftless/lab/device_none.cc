@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lab without CUDA: the CPU alone, and kernels that say how to get the others.
 #include "driftless/base/error.h"
+#include "driftless/lab/cuda/quantize.h"
 #include "driftless/lab/device.h"
 
 namespace driftless::lab {
@@ -20,6 +21,8 @@ at::Device find_device(std::string_view name, int64_t /*index*/) {
 }
 
 cuda::Stream current_stream() { no_cuda("current_stream"); }
+
+at::Tensor wide_product(const at::Tensor&, const at::Tensor&) { no_cuda("wide_product"); }
 
 struct StreamScope::Impl {};
 StreamScope::StreamScope(at::Device) {}
@@ -54,6 +57,33 @@ void draw_normal(Generator*, const int64_t*, NoiseShape, float*, Stream) { no_cu
 void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
                      Stream) {
   no_cuda("adam_atan2_step");
+}
+void quantize_blocks(const quant::QuantSpec&, MatricesShape, const QuantizeBuffers&, Stream) {
+  no_cuda("quantize_blocks");
+}
+void block_scales(const quant::QuantSpec&, MatricesShape, Real, const void*, quant::Scale*,
+                  Stream) {
+  no_cuda("block_scales");
+}
+void extents(const quant::QuantSpec&, MatricesShape, int64_t, Real, const void*, quant::Extent*,
+             Stream) {
+  no_cuda("extents");
+}
+void calibrate_extents(const quant::QuantSpec&, MatricesShape, int64_t, Real, const void*,
+                       quant::Extent*, Stream) {
+  no_cuda("calibrate_extents");
+}
+void scales_of_extents(const quant::QuantSpec&, const quant::Extent*, int64_t, quant::Scale*,
+                       Stream) {
+  no_cuda("scales_of_extents");
+}
+void two_level_scales(const quant::QuantSpec&, const quant::Extent*, int64_t, const quant::Extent*,
+                      int64_t, quant::Scale*, Stream) {
+  no_cuda("two_level_scales");
+}
+void apply_scales(const quant::QuantSpec&, MatricesShape, const quant::Scale*, ScaleIndex,
+                  const QuantizeBuffers&, Stream) {
+  no_cuda("apply_scales");
 }
 
 }  // namespace cuda

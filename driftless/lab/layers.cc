@@ -6,6 +6,9 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "driftless/lab/planned_linear.h"
+#include "driftless/lab/quantize.h"
+
 namespace driftless::lab {
 namespace {
 
@@ -76,12 +79,21 @@ at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& s
 }
 
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site) {
+  if (const PlannedLinear* const planned = find_planned(site, weight.name))
+    return planned->run(input, site);
   const at::Tensor multiplied = tapped(input, weight.name, site);
   if (!at::GradMode::is_enabled()) return at::matmul(multiplied, weight.copy.t());
   return Linear::apply(multiplied, weight.master, weight.copy);
 }
 
 at::Tensor swiglu(const at::Tensor& gate_up) {
+  if (!at::GradMode::is_enabled() && lies_in_columns(gate_up)) {
+    // [boards, 2 half, rows]: a board's gates, then its ups.
+    const at::Tensor lying = gate_up.transpose(1, 2);
+    return swiglu_forward(lying, lying.size(0))
+        .view({lying.size(0), lying.size(1) / 2, lying.size(2)})
+        .transpose(1, 2);
+  }
   const at::Tensor values = gate_up.contiguous();
   const at::Tensor act = at::GradMode::is_enabled()
                              ? Swiglu::apply(values)

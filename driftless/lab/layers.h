@@ -24,10 +24,11 @@ struct LinearWeight {
 /// sublayers, which run only where nothing taps the step.
 at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& site);
 
-/// input [..., in] times the transposed weight: [..., out].
+/// input [..., in] times the transposed weight: [..., out]; as the plan says where it has the
+/// layer.
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site);
 
-/// silu(gate) * up of [..., 2 half], gates first: [..., half].
+/// silu(gate) * up of [..., 2 half], gates first: [..., half]. A transposed input stays one.
 at::Tensor swiglu(const at::Tensor& gate_up);
 
 /// rms_norm(h + update) along one axis of [B, T, D].

@@ -12,12 +12,24 @@ at::Tensor ObserverTap::linear_input(std::string_view layer, int64_t call,
   return input;
 }
 
+void ObserverTap::quantized_input(std::string_view layer, int64_t call, const at::Tensor& values) {
+  show({.point = Point::QuantizedInput, .call = call, .layer = layer}, values);
+}
+
 void ObserverTap::state(model::State which, int64_t call, const at::Tensor& values) {
   show({.point = which == model::State::H ? Point::StateH : Point::StateL, .call = call}, values);
 }
 
 void ObserverTap::show(const Observation& what, const at::Tensor& values) {
   if (!observer_.wants(what.point)) return;
+  if (observer_.detail() == reason::Detail::Extents) {
+    const at::Tensor ends =
+        at::stack({values.amin().clamp_max(0), values.amax().clamp_min(0)}).to(at::kFloat);
+    const at::Tensor host_ends = ends.to(at::kCPU);
+    const float* const end = host_ends.data_ptr<float>();
+    observer_.observe_extent(what, {.low = end[0], .high = end[1]}, values.numel());
+    return;
+  }
   const at::Tensor host = values.detach().to(at::kFloat).to(at::kCPU).contiguous();
   const int64_t rows = host.size(1);
   const int64_t columns = host.size(2);

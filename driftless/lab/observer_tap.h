@@ -20,9 +20,11 @@ class ObserverTap : public StepTap {
       : observer_(observer), slots_(slots) {}
 
   [[nodiscard]] bool taps_linear_inputs() const override {
-    return observer_.wants(reason::Point::LinearInput);
+    return observer_.wants(reason::Point::LinearInput) ||
+           observer_.wants(reason::Point::QuantizedInput);
   }
   at::Tensor linear_input(std::string_view layer, int64_t call, const at::Tensor& input) override;
+  void quantized_input(std::string_view layer, int64_t call, const at::Tensor& values) override;
   void state(model::State which, int64_t call, const at::Tensor& values) override;
 
   /// values [boards, rows, columns]; does nothing for a point that is not wanted.

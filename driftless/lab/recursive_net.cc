@@ -8,6 +8,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "driftless/base/error.h"
+#include "driftless/lab/planned_linear.h"
 #include "driftless/model/shapes.h"
 
 namespace driftless::lab {
@@ -33,6 +34,11 @@ int64_t first_with_gradient(const std::vector<model::NetworkCall>& calls) {
   DRIFTLESS_ASSERT(
       std::all_of(first, calls.end(), [](const auto& call) { return call.has_gradient; }));
   return first - calls.begin();
+}
+
+Site site_of(int64_t call, int64_t first_board, const StepOptions& options) {
+  const auto skipped = std::min(static_cast<size_t>(first_board), options.boards.size());
+  return {call, options.tap, options.planned, options.not_finite, options.boards.subspan(skipped)};
 }
 
 }  // namespace
@@ -125,7 +131,7 @@ States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
     at::Tensor& state = is_h ? states.h : states.l;
     at::Tensor next = state + (takes_input ? answer_and_input : states.l);
     for (const Block& block : networks_[static_cast<size_t>(call.network)])
-      next = block.run(next, rope_, {i, options.tap});
+      next = block.run(next, rope_, site_of(i, part.first_board, options));
     state = config_.arch == Arch::Eqr ? damped(part, i, state, next, options) : next;
     if (is_h) answer_and_input.reset();
     if (options.tap != nullptr) options.tap->state(call.updates, i, state);
@@ -151,15 +157,27 @@ States RecursiveNet::run_without_gradients(int64_t end_call, const States& state
   return out;
 }
 
-StepOutput RecursiveNet::read_out(const States& states, StepTap* tap) const {
-  const Site site{std::ssize(calls_) - 1, tap};
+at::Tensor RecursiveNet::answer_logits(const at::Tensor& h, const Site& site) const {
+  const at::Tensor cells = h.narrow(1, config_.puzzle_emb_len, config_.seq_len);
+  if (const PlannedLinear* const planned = find_planned(site, "lm_head.weight"))
+    return planned->run(cells, site);
   const at::Tensor head = pad_rows(cast("lm_head.weight"), padded_vocab(config_));
-  const at::Tensor cells = states.h.narrow(1, config_.puzzle_emb_len, config_.seq_len);
-  const at::Tensor logits =
-      at::matmul(tapped(cells, "lm_head.weight", site), head.t()).narrow(2, 0, config_.vocab_size);
-  const at::Tensor first = tapped(states.h.narrow(1, 0, 1), "q_head.weight", site).select(1, 0);
-  const at::Tensor halt =
-      at::addmm(cast("q_head.bias"), first, cast("q_head.weight").t()).to(at::kFloat);
+  return at::matmul(tapped(cells, "lm_head.weight", site), head.t())
+      .narrow(2, 0, config_.vocab_size);
+}
+
+at::Tensor RecursiveNet::halting_logits(const at::Tensor& h, const Site& site) const {
+  const at::Tensor first = h.narrow(1, 0, 1);
+  if (const PlannedLinear* const planned = find_planned(site, "q_head.weight"))
+    return planned->run(first, site).select(1, 0) + cast("q_head.bias");
+  return at::addmm(cast("q_head.bias"), tapped(first, "q_head.weight", site).select(1, 0),
+                   cast("q_head.weight").t());
+}
+
+StepOutput RecursiveNet::read_out(const States& states, const StepOptions& options) const {
+  const Site site = site_of(std::ssize(calls_) - 1, 0, options);
+  const at::Tensor logits = answer_logits(states.h, site);
+  const at::Tensor halt = halting_logits(states.h, site).to(at::kFloat);
   return {{states.h.detach(), states.l.detach()},
           logits.to(at::kFloat),
           halt.select(1, 0),
@@ -182,7 +200,7 @@ StepOutput RecursiveNet::step(const States& states, const Inputs& inputs,
   const int64_t all = std::ssize(calls_);
   const int64_t split = at::GradMode::is_enabled() ? first_gradient_ : all;
   const States carried = run_without_gradients(split, states, x.detach(), options);
-  return read_out(run({split, all, 0}, carried, x, options), options.tap);
+  return read_out(run({split, all, 0}, carried, x, options), options);
 }
 
 }  // namespace driftless::lab

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -51,7 +52,10 @@ struct StepOptions {
   /// Boards are independent, so calls without gradients run on this many at a time: small chunks
   /// keep the inner activations in the device's cache.
   int64_t chunk = 512;
-  StepTap* tap = nullptr;  ///< sees all boards at once, whatever the chunk
+  StepTap* tap = nullptr;                   ///< sees all boards at once, whatever the chunk
+  const PlannedLinears* planned = nullptr;  ///< without gradients only
+  at::Tensor not_finite = {};               ///< as in Site, with `boards`
+  std::span<const int64_t> boards = {};
   NoiseSource noise = {};  ///< torch's generator unless given
 };
 
@@ -92,7 +96,9 @@ class RecursiveNet {
                                              const at::Tensor& x, const StepOptions& options) const;
   [[nodiscard]] at::Tensor damped(const Part& part, int64_t call, const at::Tensor& before,
                                   const at::Tensor& after, const StepOptions& options) const;
-  [[nodiscard]] StepOutput read_out(const States& states, StepTap* tap) const;
+  [[nodiscard]] at::Tensor answer_logits(const at::Tensor& h, const Site& site) const;
+  [[nodiscard]] at::Tensor halting_logits(const at::Tensor& h, const Site& site) const;
+  [[nodiscard]] StepOutput read_out(const States& states, const StepOptions& options) const;
 
   model::ModelConfig config_;
   std::vector<model::NetworkCall> calls_;

@@ -8,10 +8,10 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
-#include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/store/safetensors.h"
+#include "driftless/store/tensor.h"
 
 namespace driftless::lab {
 namespace {
@@ -174,13 +174,16 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
 
 NamedTensors load_weights(const std::filesystem::path& path, const model::ModelConfig& config) {
   const store::Checkpoint checkpoint = store::load_checkpoint(path);
-  DRIFTLESS_REQUIRE(model::config_to_json(checkpoint.config) == model::config_to_json(config),
-                    ErrorCode::BadConfig, path.string(), ": got configuration ",
-                    model::config_to_json(checkpoint.config), ", expected the recipe's ",
-                    model::config_to_json(config));
   NamedTensors named;
-  for (const auto& [name, tensor] : checkpoint.tensors)
-    named[name] = at::tensor(at::ArrayRef<float>(tensor.values)).view(tensor.shape);
+  for (const model::ParamSpec& spec : model::parameters(config)) {
+    const auto found = checkpoint.tensors.find(spec.name);
+    const bool is_there = found != checkpoint.tensors.end();
+    DRIFTLESS_REQUIRE(is_there && found->second.shape == spec.shape, ErrorCode::BadConfig,
+                      path.string(), ": tensor '", spec.name, "': got ",
+                      is_there ? store::shape_text(found->second.shape) : "none",
+                      ", expected the recipe's ", store::shape_text(spec.shape));
+    named[spec.name] = at::tensor(at::ArrayRef<float>(found->second.values)).view(spec.shape);
+  }
   return named;
 }
 

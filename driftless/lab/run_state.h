@@ -42,8 +42,9 @@ bool has_run(const std::filesystem::path& folder);
 LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig& config,
                    at::ScalarType activations, at::Device device);
 
-/// Weights of a checkpoint file, on the CPU. Throws BadConfig when its configuration differs from
-/// the recipe's.
+/// The tensors that a model of this configuration has, from a checkpoint file, on the CPU. The file
+/// may hold another recursion over the same tensors. Throws BadConfig where one is missing or has
+/// another shape.
 NamedTensors load_weights(const std::filesystem::path& path, const model::ModelConfig& config);
 
 /// A checkpoint file of `named` in `dtype`, with `step` in its metadata.

@@ -24,7 +24,10 @@ bool are_all(std::span<const int64_t> slots, int64_t count) {
 }
 
 at::Tensor on_host(const at::Tensor& values) {
-  return values.to(at::kFloat).to(at::kCPU).contiguous();
+  if (!values.is_cuda()) return values.to(at::kFloat).contiguous();
+  // The device writes to pinned memory several times faster.
+  const at::TensorOptions pinned = at::TensorOptions(at::kFloat).pinned_memory(true);
+  return at::empty(values.sizes(), pinned).copy_(values);
 }
 
 std::span<const float> row_of(const at::Tensor& values, int64_t slot) {

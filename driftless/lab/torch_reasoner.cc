@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "driftless/base/text.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/observer_tap.h"
+#include "driftless/lab/planned_linear.h"
 #include "driftless/lab/recursive_net.h"
 #include "driftless/lab/slot_states.h"
 #include "driftless/model/shapes.h"
@@ -49,9 +51,9 @@ at::Tensor tensor_of(const store::Tensor& tensor) {
   return copy;
 }
 
-NamedTensors tensors_of(const store::Checkpoint& checkpoint) {
+NamedTensors tensors_of(const store::TensorMap& tensors) {
   NamedTensors named;
-  for (const auto& [name, tensor] : checkpoint.tensors) named.emplace(name, tensor_of(tensor));
+  for (const auto& [name, tensor] : tensors) named.emplace(name, tensor_of(tensor));
   return named;
 }
 
@@ -62,13 +64,15 @@ at::ScalarType scalar_of(TorchType type) {
 struct SlotInfo {
   bool has_board = false;
   bool has_readout = false;
+  int64_t board_number = 0;
 };
 
 class TorchReasoner : public reason::Reasoner {
  public:
   TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
-                const TorchOptions& options)
-      : flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
+                PlannedLinears planned, const TorchOptions& options)
+      : planned_(std::move(planned)),
+        flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
         net_(config, {flat_, flat_.to(scalar_of(options.type)), {}}, initial_of(named, device)),
         info_(static_cast<size_t>(options.slots)),
         slots_(std::make_unique<SlotStates>(
@@ -79,6 +83,7 @@ class TorchReasoner : public reason::Reasoner {
         halts_(at::zeros({options.slots, 2}, at::kFloat)) {
     const int64_t rows = device.is_cuda() ? kChunkRowsCuda : kChunkRowsCpu;
     chunk_ = std::max<int64_t>(1, rows / model::positions_count(config));
+    if (device.is_cuda()) not_finite_ = at::zeros({1}, at::TensorOptions(at::kInt).device(device));
   }
 
   [[nodiscard]] const model::ModelConfig& config() const override { return net_.config(); }
@@ -88,7 +93,7 @@ class TorchReasoner : public reason::Reasoner {
     require_slot(index);
     reason::require_fits(config(), board);
     slots_->put(index, board);
-    info_[static_cast<size_t>(index)] = {.has_board = true};
+    info_[static_cast<size_t>(index)] = {.has_board = true, .board_number = board.number};
   }
 
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
@@ -165,7 +170,11 @@ class TorchReasoner : public reason::Reasoner {
       return slots_->draw_noise(
           indices.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
     };
-    const StepOutput output = net_.step(selection.states, selection.inputs, options);
+    const std::vector<int64_t> boards = numbers_of(indices);
+    options.boards = boards;
+    const StepOutput output = planned_.empty()
+                                  ? net_.step(selection.states, selection.inputs, options)
+                                  : planned_step(selection, options);
     slots_->store(selection, output.states);
     const at::Tensor halts = at::stack({output.halt, output.go_on}, 1);
     logits_.index_copy_(0, selection.host_index, output.logits.to(at::kCPU));
@@ -176,6 +185,31 @@ class TorchReasoner : public reason::Reasoner {
     tap->show({.point = Point::HaltLogits, .call = last}, halts.unsqueeze(1));
   }
 
+  [[nodiscard]] std::vector<int64_t> numbers_of(std::span<const int64_t> indices) const {
+    std::vector<int64_t> numbers;
+    numbers.reserve(indices.size());
+    for (const int64_t index : indices)
+      numbers.push_back(info_[static_cast<size_t>(index)].board_number);
+    return numbers;
+  }
+
+  /// On CUDA nobody waits for a quantizer to say that its input is finite. Where one notes that it
+  /// is not, the step runs again, and the first such quantizer says which board and layer it was.
+  StepOutput planned_step(const SlotStates::Selection& selection, StepOptions options) {
+    options.planned = &planned_;
+    if (!not_finite_.defined()) return net_.step(selection.states, selection.inputs, options);
+    not_finite_.zero_();
+    StepOptions noting = options;
+    noting.not_finite = not_finite_;
+    const StepOutput output = net_.step(selection.states, selection.inputs, noting);
+    if (not_finite_.item<int32_t>() == 0) return output;
+    options.tap = nullptr;
+    std::ignore = net_.step(selection.states, selection.inputs, options);
+    fail(ErrorCode::Numeric, "quantize: an input is not finite; expected finite numbers");
+  }
+
+  PlannedLinears planned_;
+  at::Tensor not_finite_;  // undefined on a CPU
   at::Tensor flat_;
   RecursiveNet net_;
   std::vector<SlotInfo> info_;
@@ -210,8 +244,14 @@ std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& c
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
   at::set_num_threads(static_cast<int>(options.threads));
   return translated([&] {
-    return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint), device,
-                                           options);
+    if (options.plan == nullptr || options.plan->layers.empty())
+      return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint.tensors),
+                                             device, PlannedLinears(), options);
+    store::TensorMap tensors = checkpoint.tensors;
+    PlannedLinears planned = plan_linears(checkpoint, *options.plan, device);
+    plan_biases(*options.plan, checkpoint.config, tensors);
+    return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(tensors), device,
+                                           std::move(planned), options);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
 
@@ -30,11 +31,14 @@ struct TorchOptions {
   int64_t slots = 8;
   TorchType type = TorchType::F32;
   int64_t threads = 1;  ///< of this process' torch, and for EqR's random numbers
+  /// What happens to linear layers; null for float. Not needed afterwards.
+  const quant::QuantPlan* plan = nullptr;
 };
 
 /// The checkpoint is not needed afterwards. EqR's random numbers are those of the CPU backend. An
 /// observer sees a point of all slots before the next point. Throws what store::require_complete
-/// throws, InvalidArgument on bad options, Unsupported without the device or for bf16 on a CPU.
+/// throws, what quant::require_fits and quant::PlannedLayer throw, InvalidArgument on bad options,
+/// Unsupported without the device or for bf16 on a CPU.
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,
                                                       const TorchOptions& options);
 

@@ -158,7 +158,7 @@ class Loop {
                        {"exact", score.exact.value()},
                        {"exact_low95", interval.low},
                        {"exact_high95", interval.high},
-                       {"cell", score.cells.value()},
+                       {"cell", score.cells.mean()},
                        {"eval_seconds", seconds_since(begin)}});
       options_.report(progress_);
     }

@@ -213,7 +213,7 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   const task::Score part = mine.empty() ? task::Score{} : lab::evaluate(averaged, mine, options);
   at::Tensor counts = at::tensor({part.exact.hits, part.exact.n, part.steps_sum}).to(device());
   at::Tensor cells =
-      at::tensor({part.cells.sum(), part.cells.sum_of_squares()}, at::kDouble).to(device());
+      at::tensor({part.cells.n, part.cells.sum, part.cells.squares}, at::kDouble).to(device());
   ranks().sum(counts);
   ranks().sum(cells);
   const at::Tensor host_counts = counts.to(at::kCPU);
@@ -221,7 +221,7 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   const int64_t* sums = host_counts.data_ptr<int64_t>();
   const double* moments = host_cells.data_ptr<double>();
   const task::Share exact{sums[0], sums[1]};
-  return {exact, exact, task::Mean(exact.n, moments[0], moments[1]), sums[2]};
+  return {exact, exact, {moments[0], moments[1], moments[2]}, sums[2]};
 }
 
 void Trainer::save(const std::filesystem::path& folder) const {

@@ -82,16 +82,29 @@ Extent fold(const Fold& rule, std::span<const Extent> extents) {
   return {-fold_ends(rule, std::move(lows)), fold_ends(rule, std::move(highs))};
 }
 
-void Calibrator::observe(std::string_view layer, int64_t call, ConstMat input) {
+Histogram& Calibrator::seen_by(std::string_view layer, int64_t call) {
   DRIFTLESS_REQUIRE(call >= 0, ErrorCode::InvalidArgument, "calibration: layer '", layer,
                     "': call index; got ", call, ", expected 0 or more");
-  const uint32_t absmax = kernels().absmax_bits(input.data, input.size());
-  if (absmax >= formats::kFloatInfinityBits) require_finite(layer, call, input);
   auto found = layers_.find(layer);
   if (found == layers_.end()) found = layers_.emplace(layer, std::vector<Histogram>{}).first;
   auto& calls = found->second;
   if (call >= static_cast<int64_t>(calls.size())) calls.resize(static_cast<size_t>(call) + 1);
-  Histogram& seen = calls[static_cast<size_t>(call)];
+  return calls[static_cast<size_t>(call)];
+}
+
+void Calibrator::widen(std::string_view layer, int64_t call, Extent extent, int64_t count) {
+  DRIFTLESS_REQUIRE(keep_ == Keep::Extents, ErrorCode::InvalidArgument, "calibration: layer '",
+                    layer, "': got an extent, expected the values, of which histograms are kept");
+  DRIFTLESS_REQUIRE(std::isfinite(extent.low) && std::isfinite(extent.high), ErrorCode::Numeric,
+                    "calibration: layer '", layer, "', call ", call,
+                    ": a value is not finite; expected finite numbers");
+  seen_by(layer, call).widen(extent, static_cast<uint64_t>(count));
+}
+
+void Calibrator::observe(std::string_view layer, int64_t call, ConstMat input) {
+  Histogram& seen = seen_by(layer, call);
+  const uint32_t absmax = kernels().absmax_bits(input.data, input.size());
+  if (absmax >= formats::kFloatInfinityBits) require_finite(layer, call, input);
   if (keep_ == Keep::Histograms)
     seen.add(input.all());
   else

@@ -30,6 +30,10 @@ class Hadamard {
 
   [[nodiscard]] int64_t input_length() const noexcept { return input_length_; }
   [[nodiscard]] int64_t output_length() const noexcept { return output_length_; }
+  /// Of one rotated block: its length, and the matrix of +-1 that Sylvester's doubling starts from.
+  [[nodiscard]] int64_t order() const noexcept { return order_; }
+  [[nodiscard]] int64_t core_order() const noexcept { return core_order_; }
+  [[nodiscard]] std::span<const int16_t> core() const noexcept { return core_; }
 
   /// Each row of `out` becomes the rotated row of `in`. Sums run in a fixed order, so the result is
   /// the same everywhere. Throws InvalidArgument when a shape does not fit.

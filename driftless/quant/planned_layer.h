@@ -30,8 +30,6 @@ class PlannedLayer {
   [[nodiscard]] int64_t length() const noexcept { return length_; }
   [[nodiscard]] bool transforms_input() const noexcept { return has_factors() || rotation_; }
   [[nodiscard]] bool quantizes_input() const noexcept { return !plan_.acts.is_none(); }
-  /// Of the smoothing, one an input; none where there is none.
-  [[nodiscard]] std::span<const float> factors() const noexcept { return factors_; }
   /// Whether the product multiplies values that bfloat16 holds exactly.
   [[nodiscard]] bool is_exact_in_bf16() const noexcept;
   /// Whether a scale depends on the whole input of a board, so that it cannot be cut into parts.
@@ -40,13 +38,17 @@ class PlannedLayer {
   /// The weight [outputs, inputs] as the layer multiplies it, [outputs, length()]. Throws Numeric
   /// for NaN and infinity.
   [[nodiscard]] std::vector<float> multiplied_weight(ConstMat weight) const;
-  /// The same before quantization.
+  /// The same before it is quantized.
   [[nodiscard]] std::vector<float> transformed_weight(ConstMat weight) const;
 
   /// Smooths and rotates each row of `in` [n, inputs] into `out` [n, length()]. `scratch` holds
   /// scratch_length() values. Allocates nothing.
   void transform_input(ConstMat in, Mat out, std::span<float> scratch) const;
   [[nodiscard]] int64_t scratch_length() const noexcept;
+  /// The parts of transform_input, for backends with their own: inputs are divided by the factors
+  /// (none: empty), then rotated.
+  [[nodiscard]] std::span<const float> factors() const noexcept { return factors_; }
+  [[nodiscard]] const std::optional<Hadamard>& rotation() const noexcept { return rotation_; }
 
   /// Quantizes inputs of the network call `call`. Requires quantizes_input().
   [[nodiscard]] const Quantizer& input_quantizer(int64_t call) const noexcept {

@@ -139,6 +139,27 @@ void Quantizer::fake_quantize(ConstMat in, Mat out) const {
   });
 }
 
+std::vector<Scale> Quantizer::scales_of(ConstMat in) const {
+  DRIFTLESS_REQUIRE(!spec_.is_none(), ErrorCode::InvalidArgument,
+                    "quantizer 'none': has no scales; expected a format");
+  require_scales_for(in.rows);
+  const float tensor_scale = tensor_scale_for(in);
+  std::vector<Scale> scales;
+  scales.reserve(static_cast<size_t>(run_count(spec_, in.rows, in.cols)));
+  for_each_run(spec_, in.rows, in.cols, [&](int64_t index, int64_t first, int64_t length) {
+    const std::span run(in.data + first, static_cast<size_t>(length));
+    if (spec_.format->scaling == Scaling::PowerOfTwo) {
+      const bool is_zero = checked_absmax(in, run) == 0;
+      const int exponent =
+          is_zero ? formats::E8m0fnu::kMinExponent : formats::shared_exponent(block_scaling_, run);
+      scales.push_back({.scale = formats::power_of_two(exponent)});
+    } else {
+      scales.push_back(scale_for(in, run, index, tensor_scale).scale);
+    }
+  });
+  return scales;
+}
+
 void Quantizer::encode_rows(ConstMat in, QuantizedMatrix& out) const {
   const int64_t blocks = groups_per_row(spec_, in.cols);
   out.scales.codes.resize(static_cast<size_t>(in.rows * blocks));

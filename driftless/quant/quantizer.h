@@ -45,6 +45,10 @@ class Quantizer {
   /// that names the first NaN or infinity, and then leaves `out` in an unspecified state.
   void fake_quantize(ConstMat in, Mat out) const;
 
+  /// The scale of each run, as for_each_run numbers them. Throws as fake_quantize.
+  [[nodiscard]] std::vector<Scale> scales_of(ConstMat in) const;
+  [[nodiscard]] const std::vector<Scale>& static_scales() const noexcept { return static_scales_; }
+
   /// Throws as fake_quantize; Unsupported for `none` and for formats of more than 8 bits.
   [[nodiscard]] QuantizedMatrix quantize(ConstMat in) const;
 

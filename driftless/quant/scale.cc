@@ -5,27 +5,22 @@
 #include <cfloat>
 #include <cmath>
 
+#include "driftless/quant/scalar_scale.h"
+
 namespace driftless::quant {
 
 using formats::Element;
 
 Scale symmetric_scale(const Element& element, float absmax) noexcept {
-  const float most = std::max(element.max, -element.min);
-  float scale = std::max(absmax / most, FLT_MIN);
-  while (!std::isfinite(scale * most)) scale = std::nextafter(scale, 0.0f);
-  return {.scale = scale};
+  return scalar::symmetric_scale(element, absmax);
 }
 
 Scale asymmetric_scale(const Element& element, Extent extent) noexcept {
-  const double span = static_cast<double>(extent.high) - static_cast<double>(extent.low);
-  const float scale = std::max(static_cast<float>(span / element.max), FLT_MIN);
-  const float zero = std::nearbyint(-extent.low / scale);
-  return {.scale = scale, .zero = std::min(zero, element.max)};
+  return scalar::asymmetric_scale(element, extent);
 }
 
 Scale scale_of(const Element& element, Extent extent) noexcept {
-  if (is_asymmetric(element)) return asymmetric_scale(element, extent);
-  return symmetric_scale(element, std::max(extent.high, -extent.low));
+  return scalar::scale_of(element, extent);
 }
 
 uint16_t encode(const Element& element, const Scale& scale, float value) noexcept {

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "driftless/formats/element.h"
+#include "driftless/formats/float_bits.h"
 
 namespace driftless::quant {
 
@@ -26,6 +27,16 @@ struct Extent {
   float high = 0;
 };
 
+/// Where a scaled value is not clipped: from the lowest to the largest value, half a step more on
+/// either side. Codes of asymmetric formats count from the zero point.
+constexpr Extent unclipped(const formats::Element& element) noexcept {
+  if (element.spacing != formats::Spacing::Grid) return {element.min, element.max};
+  const int top =
+      element.max_exponent > element.min_exponent ? element.max_exponent : element.min_exponent;
+  const float half = formats::power_of_two(top - element.mantissa_bits - 1);
+  return {element.min - half, element.max + half};
+}
+
 /// True for formats whose codes start at zero, which need a zero point.
 constexpr bool is_asymmetric(const formats::Element& element) noexcept { return element.min == 0; }
 
@@ -39,6 +50,12 @@ Scale asymmetric_scale(const formats::Element& element, Extent extent) noexcept;
 /// The one that suits the element. The extent's larger magnitude is the absmax of the symmetric
 /// one.
 Scale scale_of(const formats::Element& element, Extent extent) noexcept;
+
+/// Whether encoding the value does not clip it.
+constexpr bool is_inside(Extent unclipped, const Scale& scale, float value) noexcept {
+  const float code = value / scale.scale + scale.zero;
+  return unclipped.low <= code && code <= unclipped.high;
+}
 
 uint16_t encode(const formats::Element& element, const Scale& scale, float value) noexcept;
 float decode(const formats::Element& element, const Scale& scale, uint16_t code) noexcept;

@@ -75,6 +75,13 @@ class ScaleObserver : public InputObserver {
     if (targets_.find(seen.layer) == targets_.end()) return;
     seen_.observe(seen.layer, seen.call, dense(seen.values));
   }
+  [[nodiscard]] Detail detail() const override {
+    return seen_.keep() == Calibrator::Keep::Extents ? Detail::Extents : Detail::Values;
+  }
+  void observe_extent(const Observation& where, quant::Extent extent, int64_t count) override {
+    if (targets_.find(where.layer) == targets_.end()) return;
+    seen_.widen(where.layer, where.call, extent, count);
+  }
   [[nodiscard]] bool is_needed() const { return !targets_.empty(); }
   [[nodiscard]] const Calibrator& seen() const { return seen_; }
 

@@ -85,27 +85,6 @@ void add_weight(OwnedTensors& out, const std::string& name, const PackedWeight& 
     out[name + ".factors"] = float_tensor({std::ssize(weight.factors)}, weight.factors, DType::F32);
 }
 
-/// The hash of configuration, plan and every tensor with its name.
-std::string content_hash(const Metadata& metadata, const std::map<std::string, TensorView>& views) {
-  std::vector<std::byte> all;
-  const auto add = [&](std::span<const std::byte> bytes) {
-    const uint64_t size = bytes.size();
-    const auto length = std::as_bytes(std::span(&size, 1));
-    all.insert(all.end(), length.begin(), length.end());
-    all.insert(all.end(), bytes.begin(), bytes.end());
-  };
-  for (const auto& [key, text] : metadata) {
-    if (key == "content_sha256") continue;
-    add(std::as_bytes(std::span(key)));
-    add(std::as_bytes(std::span(text)));
-  }
-  for (const auto& [name, view] : views) {
-    add(std::as_bytes(std::span(name)));
-    add(view.bytes);
-  }
-  return sha256_hex(all);
-}
-
 /// Takes tensors out of a packed file one by one and in the end refuses what is left.
 class PackedReader {
  public:
@@ -252,6 +231,27 @@ PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& pla
   return model;
 }
 
+std::string content_sha256(const Metadata& metadata,
+                           const std::map<std::string, TensorView>& tensors) {
+  std::vector<std::byte> all;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    const uint64_t size = bytes.size();
+    const auto length = std::as_bytes(std::span(&size, 1));
+    all.insert(all.end(), length.begin(), length.end());
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  };
+  for (const auto& [key, text] : metadata) {
+    if (key == "content_sha256") continue;
+    add(std::as_bytes(std::span(key)));
+    add(std::as_bytes(std::span(text)));
+  }
+  for (const auto& [name, view] : tensors) {
+    add(std::as_bytes(std::span(name)));
+    add(view.bytes);
+  }
+  return sha256_hex(all);
+}
+
 void save_packed(const std::filesystem::path& path, const PackedModel& model) {
   OwnedTensors owned;
   for (const auto& [name, weight] : model.weights) add_weight(owned, name, weight);
@@ -267,7 +267,7 @@ void save_packed(const std::filesystem::path& path, const PackedModel& model) {
                        {"plan", quant::plan_to_json(model.plan)},
                        {"source_sha256", model.source_sha256}};
   if (!model.calibration.empty()) metadata.emplace("calibration", model.calibration);
-  metadata.emplace("content_sha256", content_hash(metadata, views));
+  metadata.emplace("content_sha256", content_sha256(metadata, views));
   write_safetensors(path, views, metadata);
 }
 
@@ -276,15 +276,14 @@ bool is_packed(const std::filesystem::path& path) {
 }
 
 PackedModel load_packed(const std::filesystem::path& path) {
-  const Safetensors file = read_safetensors(path);
+  return parse_packed(read_safetensors(path));
+}
+
+PackedModel parse_packed(const Safetensors& file) {
   const std::string& where = file.where();
   const std::string& version = metadata_value(file, "packed");
   DRIFTLESS_REQUIRE(version == kVersion, ErrorCode::Unsupported, where,
                     ": version of the packed model; got ", quote(version), ", expected ", kVersion);
-  const std::string& expected = metadata_value(file, "content_sha256");
-  DRIFTLESS_REQUIRE(content_hash(file.metadata(), file.tensors()) == expected, ErrorCode::BadFile,
-                    where, ": content does not have the hash that the file states; got ",
-                    quote(expected), "; the file was changed or damaged");
   PackedModel model{
       .config = model::config_from_json(metadata_value(file, "config"), where + ": config"),
       .plan = quant::plan_from_json(metadata_value(file, "plan"), where + ": plan"),
@@ -307,6 +306,10 @@ PackedModel load_packed(const std::filesystem::path& path) {
     model.tensors.emplace(spec.name, Tensor{spec.shape, reader.take_floats(spec.name, spec.shape)});
   }
   reader.require_nothing_left();
+  const std::string& expected = metadata_value(file, "content_sha256");
+  DRIFTLESS_REQUIRE(content_sha256(file.metadata(), file.tensors()) == expected, ErrorCode::BadFile,
+                    where, ": content does not have the hash that the file states; got ",
+                    quote(expected), "; the file was changed or damaged");
   return model;
 }
 

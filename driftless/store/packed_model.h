@@ -55,6 +55,11 @@ bool is_packed(const std::filesystem::path& path);
 /// Throws Io, BadFile, BadConfig, Unsupported or Numeric: for whatever does not agree with
 /// the configuration, the plan or the hash.
 PackedModel load_packed(const std::filesystem::path& path);
+PackedModel parse_packed(const Safetensors& file);
+
+/// What `content_sha256` must be: the hash of all other metadata and of every tensor.
+std::string content_sha256(const Metadata& metadata,
+                           const std::map<std::string, TensorView>& tensors);
 
 /// The values that a packed weight stands for, [outputs, length], as the layer multiplies them.
 Tensor decoded(const PackedWeight& weight);

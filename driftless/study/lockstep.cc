@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "driftless/base/error.h"
 #include "driftless/study/layer_errors.h"
@@ -45,7 +46,7 @@ std::vector<reason::Board> boards_of(std::span<const task::Example> examples, ui
 
 Lockstep::Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,
                    std::span<const Subject> subjects)
-    : options_(options) {
+    : options_(options), pool_(options.threads) {
   DRIFTLESS_REQUIRE(options.steps >= 1 && options.batch >= 1, ErrorCode::InvalidArgument,
                     "study: steps and batch; got ", options.steps, " and ", options.batch,
                     ", expected at least 1");
@@ -80,11 +81,13 @@ void Lockstep::start(std::span<const reason::Board> boards, int64_t first_board)
   for (const int64_t slot : slots_) {
     const reason::Board& board = boards[static_cast<size_t>(slot)];
     reference_->reset(slot, board);
-    for (Runner& runner : runners_) {
+    for (Runner& runner : runners_)
       if (runner.own) runner.own->reset(slot, board);
-      runner.trajectory.start(slot, reference_->states(slot), runner.reasoner->states(slot));
-    }
   }
+  // A device hands over the states of all boards at once, so they are read after the last reset.
+  for (const int64_t slot : slots_)
+    for (Runner& runner : runners_)
+      runner.trajectory.start(slot, reference_->states(slot), runner.reasoner->states(slot));
   for (Runner& runner : runners_)
     if (runner.dynamics) runner.dynamics->start(boards, first_board);
 }
@@ -107,12 +110,20 @@ void Lockstep::observe(Runner& runner, int64_t step, std::span<const task::Examp
                        int64_t first_board, Tally& tally) {
   const auto position = step + 1 == options_.steps ? TrajectoryProbe::Position::Last
                                                    : TrajectoryProbe::Position::Middle;
+  std::vector<std::pair<Snapshot, Snapshot>> pairs;
+  pairs.reserve(slots_.size());
   for (const int64_t slot : slots_) {
-    const Snapshot other = snapshot(*runner.reasoner, slot);
-    require_finite(other.readout, first_board + slot, step);
-    runner.trajectory.observe(slot, step, position, examples[static_cast<size_t>(slot)],
-                              snapshot(*reference_, slot), other, tally);
+    pairs.emplace_back(snapshot(*reference_, slot), snapshot(*runner.reasoner, slot));
+    require_finite(pairs.back().second.readout, first_board + slot, step);
   }
+  // Boards add up in their order, whoever compared them.
+  std::vector<Tally> tallies(slots_.size());
+  pool_.parallel_for(std::ssize(slots_), [&](int64_t slot, int64_t) {
+    const auto i = static_cast<size_t>(slot);
+    runner.trajectory.observe(slot, step, position, examples[i], pairs[i].first, pairs[i].second,
+                              tallies[i]);
+  });
+  for (const Tally& board : tallies) tally.merge(board);
 }
 
 std::vector<BatchResult> Lockstep::run(std::span<const task::Example> examples,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "driftless/base/thread_pool.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/dynamics.h"
 #include "driftless/study/tally.h"
@@ -29,7 +30,8 @@ struct LockstepOptions {
   model::ModelConfig config;
   int64_t steps = 1;
   int64_t batch = 1;
-  uint64_t seed = 0;  ///< of random initial states and noise (EqR) and of perturbations
+  uint64_t seed = 0;    ///< of random initial states and noise (EqR) and of perturbations
+  int64_t threads = 1;  ///< that compare trajectories
 };
 
 /// What one subject did with a batch.
@@ -68,6 +70,7 @@ class Lockstep {
                int64_t first_board, Tally& tally);
 
   LockstepOptions options_;
+  ThreadPool pool_;
   std::unique_ptr<reason::Reasoner> reference_;
   std::vector<Runner> runners_;
   std::vector<int64_t> slots_;  // of the current batch

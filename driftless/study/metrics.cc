@@ -1,30 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/metrics.h"
 
+#include <array>
 #include <cmath>
 
 #include "driftless/base/error.h"
 
 namespace driftless::study {
 
+namespace {
+
+/// The sum of term(0) ... term(count - 1) in eight interleaved parts, which are added pairwise: a
+/// single chain of additions would wait for each.
+template <class Term>
+double sum_of(size_t count, const Term& term) {
+  constexpr size_t kParts = 8;
+  std::array<double, kParts> parts{};
+  size_t i = 0;
+  for (; i + kParts <= count; i += kParts)
+    for (size_t part = 0; part < kParts; ++part) parts[part] += term(i + part);
+  for (size_t part = 0; i < count; ++i, ++part) parts[part] += term(i);
+  for (size_t half = kParts / 2; half > 0; half /= 2)
+    for (size_t part = 0; part < half; ++part) parts[part] += parts[part + half];
+  return parts[0];
+}
+
+}  // namespace
+
 double dot(std::span<const float> a, std::span<const float> b) {
   DRIFTLESS_ASSERT(a.size() == b.size());
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
+  return sum_of(a.size(),
+                [&](size_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); });
 }
 
 double norm(std::span<const float> a) { return std::sqrt(dot(a, a)); }
 
 double distance(std::span<const float> a, std::span<const float> b) {
   DRIFTLESS_ASSERT(a.size() == b.size());
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
+  return std::sqrt(sum_of(a.size(), [&](size_t i) {
     const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    sum += difference * difference;
-  }
-  return std::sqrt(sum);
+    return difference * difference;
+  }));
 }
 
 double cosine(double dot_ab, double norm_a, double norm_b) {
@@ -41,8 +57,8 @@ Verdict judge(std::span<const double> divergence, double unrelated) {
                     "verdict: no steps; expected at least 1");
   const double first = divergence.front();
   const double last = divergence.back();
-  if (last <= kNegligibleLevel * unrelated || last <= kContractsBelow * first)
-    return Verdict::Contracts;
+  const bool comes_back = last <= kContractsBelow * first && last <= kRelatedLevel * unrelated;
+  if (comes_back || last <= kNegligibleLevel * unrelated) return Verdict::Contracts;
   return last > kDriftsAbove * first ? Verdict::Drifts : Verdict::Saturates;
 }
 

@@ -58,10 +58,11 @@ std::string_view to_string(Verdict verdict);
 inline constexpr double kContractsBelow = 0.9;    ///< last over first divergence
 inline constexpr double kDriftsAbove = 1.05;      ///< last over first divergence
 inline constexpr double kNegligibleLevel = 0.15;  ///< share of the distance of unrelated states
+inline constexpr double kRelatedLevel = 0.5;      ///< share of the distance of unrelated states
 
 /// The verdict on a curve of mean divergences, one per step. `unrelated` is the distance of two
-/// states that have nothing to do with each other: sqrt(2) times the float model's norm. A last
-/// divergence at or below kNegligibleLevel of it contracts. Throws InvalidArgument without steps.
+/// states that have nothing to do with each other: sqrt(2) times the float model's norm. Throws
+/// InvalidArgument without steps.
 Verdict judge(std::span<const double> divergence, double unrelated);
 
 }  // namespace driftless::study

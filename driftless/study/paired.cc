@@ -12,11 +12,10 @@ double Paired::difference() const {
 
 task::Interval Paired::interval() const {
   if (n == 0) return {.low = -1, .high = 1};
-  constexpr double kZ95 = 1.959963984540054;
   const auto count = static_cast<double>(n);
   const double net = count * difference();
   const double half =
-      kZ95 * std::sqrt(std::fmax(0, static_cast<double>(lost + gained) - net * net / count)) /
+      task::kZ95 * std::sqrt(std::fmax(0, static_cast<double>(lost + gained) - net * net / count)) /
       count;
   return {.low = std::max(-1.0, difference() - half), .high = std::min(1.0, difference() + half)};
 }

@@ -25,20 +25,16 @@ Json share_json(const task::Share& share) {
           {"high", interval.high}};
 }
 
-Json mean_json(const Moments& moments) {
-  const task::Interval interval = moments.interval();
+Json estimate_json(const Moments& moments, const task::Interval& interval) {
   return {{"mean", moments.mean()},
           {"n", std::llround(moments.n)},
           {"low", interval.low},
           {"high", interval.high}};
 }
 
-/// The same for a mean of shares, whose interval ends at 0 and 1.
+Json mean_json(const Moments& moments) { return estimate_json(moments, moments.interval()); }
 Json share_mean_json(const Moments& moments) {
-  Json json = mean_json(moments);
-  json["low"] = std::max(0.0, json["low"].get<double>());
-  json["high"] = std::min(1.0, json["high"].get<double>());
-  return json;
+  return estimate_json(moments, moments.share_interval());
 }
 
 /// Means and interval ends by index; null where no board had a value.

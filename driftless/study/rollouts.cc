@@ -21,6 +21,39 @@ struct Vote {
   int64_t count;
 };
 
+/// How a trajectory stands after a step.
+struct Standing {
+  double halt_score;
+  double change;  ///< of its logits; infinite after the first step
+};
+
+/// How much the logits of one trajectory still change.
+class Settling {
+ public:
+  /// After the next step.
+  double change(std::span<const float> logits, int64_t vocab_size) {
+    if (!before_.empty()) changes_.push_back(mean_cell_change(logits, vocab_size));
+    before_.assign(logits.begin(), logits.end());
+    if (changes_.empty()) return std::numeric_limits<double>::infinity();
+    const size_t count = std::min(kSettlingWindow, changes_.size());
+    return std::accumulate(changes_.end() - static_cast<std::ptrdiff_t>(count), changes_.end(),
+                           0.0) /
+           static_cast<double>(count);
+  }
+
+ private:
+  [[nodiscard]] double mean_cell_change(std::span<const float> logits, int64_t vocab_size) const {
+    const auto width = static_cast<size_t>(vocab_size);
+    double sum = 0;
+    for (size_t first = 0; first < logits.size(); first += width)
+      sum += distance(logits.subspan(first, width), std::span(before_).subspan(first, width));
+    return sum * static_cast<double>(width) / static_cast<double>(logits.size());
+  }
+
+  std::vector<float> before_;
+  std::vector<double> changes_;
+};
+
 bool is_right(const task::Task& task, const task::Example& example, const Answer& answer) {
   return task.check(example, answer) == task::Outcome::Exact;
 }
@@ -32,16 +65,20 @@ double cell_share(const task::Example& example, const Answer& answer) {
 /// What the trajectories of one board say after one step.
 class StepVotes {
  public:
-  void add(const reason::Readout& readout, double score, int64_t vocab_size) {
+  void add(const reason::Readout& readout, const Standing& standing, int64_t vocab_size) {
     if (logit_sums_.empty()) logit_sums_.resize(readout.logits.size());
     for (size_t i = 0; i < logit_sums_.size(); ++i) logit_sums_[i] += readout.logits[i];
     Answer answer = answer_of(readout, vocab_size);
     const auto same = std::find_if(votes_.begin(), votes_.end(),
                                    [&](const Vote& vote) { return vote.answer == answer; });
     if (same != votes_.end()) ++same->count;
-    if (score > best_score_) {
-      best_score_ = score;
+    if (standing.halt_score > best_score_) {
+      best_score_ = standing.halt_score;
       selected_ = answer;
+    }
+    if (votes_.empty() || standing.change < least_change_) {
+      least_change_ = standing.change;
+      settled_ = answer;
     }
     if (same == votes_.end()) votes_.push_back({std::move(answer), 1});
   }
@@ -55,6 +92,7 @@ class StepVotes {
     const std::vector<float> means(logit_sums_.begin(), logit_sums_.end());
     add("average", answer_of({.logits = means}, vocab_size));
     add("select", selected_);
+    add("settled", settled_);
     add("majority",
         std::max_element(votes_.begin(), votes_.end(), [](const Vote& a, const Vote& b) {
           return a.count < b.count;
@@ -80,6 +118,8 @@ class StepVotes {
   std::vector<Vote> votes_;  // in order of first appearance
   Answer selected_;
   double best_score_ = -std::numeric_limits<double>::infinity();
+  Answer settled_;
+  double least_change_ = std::numeric_limits<double>::infinity();
 };
 
 /// Accuracy against the float model's, as a row without rollouts counts it.
@@ -123,15 +163,19 @@ class BatchVotes {
       if (rollout > 0) board.seed = seed_of(i, rollout, 0);
       reasoner_.reset(slots_[i], board);
     }
+    std::vector<Settling> settling(slots_.size());
     for (int64_t step = 0; step < options_.steps; ++step) {
       for (size_t i = 0; i < slots_.size() && options_.noise > 0; ++i)
         add_noise(reasoner_, slots_[i], options_.noise, seed_of(i, rollout, step + 1));
       reasoner_.step(slots_);
       for (size_t i = 0; i < slots_.size(); ++i) {
         const reason::Readout readout = reasoner_.read(slots_[i]);
+        const int64_t vocab_size = reasoner_.config().vocab_size;
         votes_[i][static_cast<size_t>(step)].add(
-            readout, reason::halt_score(reasoner_.config().arch, readout),
-            reasoner_.config().vocab_size);
+            readout,
+            {.halt_score = reason::halt_score(reasoner_.config().arch, readout),
+             .change = settling[i].change(readout.logits, vocab_size)},
+            vocab_size);
       }
     }
     for (size_t i = 0; i < slots_.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Noisy trajectories as a control: K times the same board, with independent Gaussian noise on z_L
 // before every supervision step (and, for models that draw their initial states, other ones), and
-// four ways to make one answer of them.
+// five ways to make one answer of them.
 #pragma once
 
 #include <array>
@@ -17,10 +17,14 @@
 namespace driftless::study {
 
 /// average: the largest mean logit of each cell. select: the trajectory with the largest halting
-/// score, the first on ties. majority: the most frequent whole answer, the first on ties. any:
-/// right if some trajectory is. single: the first trajectory alone.
-inline constexpr std::array<std::string_view, 5> kRolloutAnswers = {"average", "select", "majority",
-                                                                    "any", "single"};
+/// score, the first on ties. settled: the one whose logits change least, the first on ties and
+/// after step 1. majority: the most frequent whole answer, the first on ties. any: right if some
+/// trajectory is. single: the first trajectory alone.
+inline constexpr std::array<std::string_view, 6> kRolloutAnswers = {"average",  "select", "settled",
+                                                                    "majority", "any",    "single"};
+/// The change of a trajectory's logits: over one step the mean over cells of the Euclidean
+/// distance, then the mean over this many last steps, or as many as there were.
+inline constexpr size_t kSettlingWindow = 3;
 /// Series by step: "rollout.select.exact", "rollout.select.cells"; cells of `any` are those of its
 /// best trajectory.
 std::string rollout_name(std::string_view answer, std::string_view metric);

@@ -95,14 +95,14 @@ class StudyRun {
     return pending;
   }
 
-  static size_t group_size(const std::vector<RowResult>& pending, size_t first) {
+  [[nodiscard]] size_t group_size(const std::vector<RowResult>& pending, size_t first) const {
     const auto can_join = [&](const RowResult& other) {
       const Row& row = pending[first].row;
       return row.rollouts == 0 && other.row.rollouts == 0 &&
              other.config == pending[first].config && other.row.steps == row.steps;
     };
     size_t count = 1;
-    while (count < static_cast<size_t>(kRowsTogether) && first + count < pending.size() &&
+    while (count < static_cast<size_t>(input_.rows_together) && first + count < pending.size() &&
            can_join(pending[first + count]))
       ++count;
     return count;
@@ -153,7 +153,8 @@ class StudyRun {
     return {.config = result.config,
             .steps = result.row.steps,
             .batch = input_.batch,
-            .seed = input_.seed};
+            .seed = input_.seed,
+            .threads = input_.threads};
   }
 
   /// Every process takes each size()-th batch; rank 0 adds the results up in the order of the

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/tally.h"
 
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
 
 namespace driftless::study {
 namespace {
-
-constexpr double kZ95 = 1.959963984540054;  // 97.5 % quantile of the standard normal
 
 /// The entry called `name`, made where it is missing.
 template <class Map>
@@ -20,26 +16,6 @@ auto& entry(Map& map, std::string_view name) {
 }
 
 }  // namespace
-
-void Moments::add(double value) { merge({.n = 1, .sum = value, .squares = value * value}); }
-
-void Moments::merge(const Moments& other) {
-  n += other.n;
-  sum += other.sum;
-  squares += other.squares;
-}
-
-double Moments::mean() const { return n == 0 ? 0 : sum / n; }
-
-task::Interval Moments::interval() const {
-  if (n < 2) return {.low = mean(), .high = mean()};
-  // The difference may come out below 0 by rounding where all values are equal.
-  const double variance = std::fmax(0, squares - sum * mean()) / (n - 1);
-  const double half = kZ95 * std::sqrt(variance / n);
-  return {.low = mean() - half, .high = mean() + half};
-}
-
-task::Share Moments::share() const { return {.hits = std::llround(sum), .n = std::llround(n)}; }
 
 void Tally::add(std::string_view name, int64_t index, double value) {
   DRIFTLESS_ASSERT(index >= 0);

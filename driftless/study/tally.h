@@ -15,24 +15,7 @@
 
 namespace driftless::study {
 
-/// A mean over boards and its uncertainty.
-struct Moments {
-  double n = 0;
-  double sum = 0;
-  double squares = 0;
-
-  void add(double value);
-  void merge(const Moments& other);
-  /// 0 without values.
-  [[nodiscard]] double mean() const;
-  /// mean +- 1.96 s / sqrt(n) with s^2 = sum (x - mean)^2 / (n - 1); the mean itself below two
-  /// values.
-  [[nodiscard]] task::Interval interval() const;
-  /// Values that are 0 or 1, counted.
-  [[nodiscard]] task::Share share() const;
-
-  bool operator==(const Moments&) const = default;
-};
+using task::Moments;
 
 /// Moments by name and index (a supervision step, a call), and vectors that are summed by element.
 class Tally {

@@ -2,10 +2,7 @@
 #include "driftless/study/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -13,19 +10,14 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
+#include "driftless/study/basin.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/metrics.h"
+#include "driftless/study/rounded.h"
 #include "driftless/study/trajectory.h"
 
 namespace driftless::study {
 namespace {
-
-/// Four significant digits are enough for a page.
-double rounded(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return std::strtod(text.data(), nullptr);
-}
 
 /// The probability of the largest logit of each cell as a base-36 digit.
 std::string confidence_of(const reason::Readout& readout, int64_t vocab_size) {
@@ -75,7 +67,10 @@ struct Run {
 class Tracer {
  public:
   Tracer(std::span<const Row> rows, const StudyInput& input, const Backend& backend)
-      : input_(input), steps_(rows[0].steps), config_(vary(input.config, rows[0])) {
+      : input_(input),
+        steps_(rows[0].steps),
+        config_(vary(input.config, rows[0])),
+        basin_(rows.size()) {
     reference_ = backend.make({.config = config_, .slots = input.batch});
     const std::vector<quant::QuantPlan> plans = plans_of(rows, input, backend);
     own_.reserve(rows.size());
@@ -96,14 +91,26 @@ class Tracer {
     for_each_model([&](reason::Reasoner& model) {
       for (const int64_t slot : slots) model.reset(slot, boards[static_cast<size_t>(slot)]);
     });
+    const auto kept =
+        static_cast<size_t>(std::clamp<int64_t>(kBasinBoards - first_board, 0, std::ssize(boards)));
+    for (size_t board = 0; board < kept; ++board)
+      for (size_t i = 0; i < own_.size(); ++i)
+        basin_.start(i, model_of(i).states(static_cast<int64_t>(board)));
     std::vector<std::vector<Run>> runs(boards.size(), std::vector<Run>(own_.size()));
     for (int64_t step = 0; step < steps_; ++step) {
       for_each_model([&](reason::Reasoner& model) { model.step(slots); });
       for (const int64_t slot : slots)
         for (size_t i = 0; i < own_.size(); ++i)
-          observe(own_[i] ? *own_[i] : *reference_, boards[static_cast<size_t>(slot)].number, slot,
+          observe(model_of(i), boards[static_cast<size_t>(slot)].number, slot,
                   examples[static_cast<size_t>(slot)], runs[static_cast<size_t>(slot)][i]);
+      for (size_t board = 0; board < kept; ++board)
+        for (size_t i = 0; i < own_.size(); ++i)
+          basin_.add(i, static_cast<size_t>(first_board) + board,
+                     model_of(i).states(static_cast<int64_t>(board)));
     }
+    for (size_t board = 0; board < kept; ++board)
+      basin_.finish(static_cast<size_t>(first_board) + board,
+                    reference_->states(static_cast<int64_t>(board)).l);
     std::vector<Json> result;
     result.reserve(boards.size());
     for (size_t board = 0; board < boards.size(); ++board)
@@ -111,7 +118,13 @@ class Tracer {
     return result;
   }
 
+  [[nodiscard]] Json basin() const { return basin_.json(); }
+
  private:
+  [[nodiscard]] const reason::Reasoner& model_of(size_t scheme) const {
+    return own_[scheme] ? *own_[scheme] : *reference_;
+  }
+
   template <class Action>
   void for_each_model(const Action& action) {
     action(*reference_);
@@ -156,6 +169,7 @@ class Tracer {
   model::ModelConfig config_;
   std::unique_ptr<reason::Reasoner> reference_;
   std::vector<std::unique_ptr<reason::Reasoner>> own_;  // null where the reference does it
+  Basin basin_;
 };
 
 void require_traceable(std::span<const Row> rows, const StudyInput& input) {
@@ -220,6 +234,7 @@ Json make_trace(std::span<const Row> rows, const StudyInput& input, const Backen
              input.examples.subspan(static_cast<size_t>(first), static_cast<size_t>(count)), first))
       trace["boards"].push_back(std::move(board));
   }
+  trace["basin"] = tracer.basin();
   return trace;
 }
 
@@ -238,6 +253,7 @@ void require_trace(const Json& trace, std::string_view where) {
       for (const char* const key : {"weights", "acts"})
         static_cast<void>(scheme.at(key).get<std::string>());
     for (const Json& board : trace.at("boards")) require_board(board, steps, schemes, where);
+    require_basin(trace.at("basin"), steps, schemes, where);
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorCode::BadFile, where, ": trace: a key is missing or of another type; got ",
          quote(error.what()));

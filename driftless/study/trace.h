@@ -10,9 +10,14 @@
 //                                                          probability of the answer, rounded
 //                          "outcome": "wwae",              wrong, accepted, exact
 //                          "divergence": [...],            |z_L - z_L of float|
-//                          "halt": [...]}]}]}              halt logit
+//                          "halt": [...]}]}],              halt logit
+//    "basin": {"share": [a, b],                  of the squared distances along each axis
+//              "runs": [[{"x": [...], "y": [...],  z_L less the float model's last z_L, along the
+//                                                two directions that hold most of it
+//                         "residual": [...]}]]}} |s_t - s_(t-1)|, s = (z_H, z_L)
 //
-// Lists inside a run have an entry for each step, runs one for each scheme.
+// Lists inside a run have an entry for each step, runs one for each scheme. Those of the basin are
+// lists by scheme of lists by board, of the first kBasinBoards boards.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +29,8 @@
 namespace driftless::study {
 
 inline constexpr int64_t kTraceSchema = 1;
+/// Their states at all steps are kept until the end.
+inline constexpr int64_t kBasinBoards = 12;
 
 /// Runs every resolved row over the boards of the input, a batch at a time. Throws InvalidArgument
 /// without rows or boards, or where rows differ in their steps or have rollouts; Numeric when a

@@ -7,11 +7,6 @@
 #include "driftless/base/error.h"
 
 namespace driftless::task {
-namespace {
-
-constexpr double kZ95 = 1.959963984540054;  // 97.5 % quantile of the standard normal
-
-}  // namespace
 
 double Share::value() const {
   return n == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(n);
@@ -28,25 +23,33 @@ Interval wilson_interval(double share, int64_t n) {
   return {.low = share == 0 ? 0 : center - half, .high = share == 1 ? 1 : center + half};
 }
 
-Mean::Mean(int64_t n, double sum, double sum_of_squares) : n_(n) {
-  if (n == 0) return;
-  mean_ = sum / static_cast<double>(n);
-  squares_ = std::max(0.0, sum_of_squares - sum * mean_);
+void Moments::add(double value) { merge({.n = 1, .sum = value, .squares = value * value}); }
+
+void Moments::merge(const Moments& other) {
+  n += other.n;
+  sum += other.sum;
+  squares += other.squares;
 }
 
-void Mean::add(double value) {
-  ++n_;
-  const double step = value - mean_;
-  mean_ += step / static_cast<double>(n_);
-  squares_ += step * (value - mean_);
+double Moments::mean() const { return n == 0 ? 0 : sum / n; }
+
+Interval Moments::interval() const {
+  if (n < 2) return {.low = mean(), .high = mean()};
+  // The difference may come out below 0 by rounding where all values are equal.
+  const double variance = std::fmax(0, squares - sum * mean()) / (n - 1);
+  const double half = kZ95 * std::sqrt(variance / n);
+  return {.low = mean() - half, .high = mean() + half};
 }
 
-Interval Mean::interval() const {
-  if (squares_ == 0) return wilson_interval(mean_, n_);
-  const auto n = static_cast<double>(n_);
-  const double half = kZ95 * std::sqrt(squares_ / (n - 1) / n);
-  return {.low = std::max(0.0, mean_ - half), .high = std::min(1.0, mean_ + half)};
+Interval Moments::share_interval() const {
+  // Equal values leave rounding: n + 1 units of 2^-53 in the squares, 2 n + 3 in the other term.
+  const bool are_all_equal = squares - sum * mean() <= (3 * n + 4) * 0x1p-53 * squares;
+  if (are_all_equal) return wilson_interval(mean(), std::llround(n));
+  const Interval wide = interval();
+  return {.low = std::max(0.0, wide.low), .high = std::min(1.0, wide.high)};
 }
+
+Share Moments::share() const { return {.hits = std::llround(sum), .n = std::llround(n)}; }
 
 Share matching_cells(std::span<const uint8_t> label, std::span<const uint8_t> prediction) {
   DRIFTLESS_REQUIRE(label.size() == prediction.size(), ErrorCode::InvalidArgument,

@@ -12,6 +12,9 @@ struct Interval {
   double high = 1;
 };
 
+/// 97.5 % quantile of the standard normal: half of a 95 % interval, in standard errors.
+inline constexpr double kZ95 = 1.959963984540054;
+
 /// The 95 % interval of Wilson for a share of n independent trials: the p for which
 /// |share - p| <= 1.96 sqrt(p (1 - p) / n); 0 to 1 when n is 0. Also holds, if anything too wide,
 /// for the mean of any n independent values between 0 and 1, whose variance is p (1 - p) at most.
@@ -32,27 +35,27 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// The mean of n independent values between 0 and 1, such as the share of right cells of each
-/// board: the cells of one board are not independent, the boards are.
-class Mean {
- public:
-  Mean() = default;
-  /// The mean of n values with this sum and this sum of squares; joins parts counted elsewhere.
-  Mean(int64_t n, double sum, double sum_of_squares);
+/// A mean over independent values, as sums: those of disjoint sets merge by addition. The cells of
+/// one board are not independent, the boards are.
+struct Moments {
+  double n = 0;
+  double sum = 0;
+  double squares = 0;
 
   void add(double value);
-  [[nodiscard]] double sum() const { return static_cast<double>(n_) * mean_; }
-  [[nodiscard]] double sum_of_squares() const { return squares_ + sum() * mean_; }
-  [[nodiscard]] int64_t n() const { return n_; }
-  [[nodiscard]] double value() const { return mean_; }
-  /// The 95 % interval of the normal distribution from the variance of the values, cut to 0..1.
-  /// Values that are all equal say nothing about their variance and get Wilson's interval.
+  void merge(const Moments& other);
+  /// 0 without values.
+  [[nodiscard]] double mean() const;
+  /// mean +- 1.96 s / sqrt(n) with s^2 = sum (x - mean)^2 / (n - 1); the mean itself below two
+  /// values.
   [[nodiscard]] Interval interval() const;
+  /// The same for values between 0 and 1: it ends there, and values that are all equal, which say
+  /// nothing about their variance, get Wilson's.
+  [[nodiscard]] Interval share_interval() const;
+  /// Values that are 0 or 1, counted.
+  [[nodiscard]] Share share() const;
 
- private:
-  int64_t n_ = 0;
-  double mean_ = 0;
-  double squares_ = 0;  // sum of squared distances from the mean
+  bool operator==(const Moments&) const = default;
 };
 
 /// The counted cells of one board and how many of them are right; cells whose label is 0 (pad) do
@@ -67,7 +70,7 @@ enum class Outcome { Exact, Accepted, Wrong };
 struct Score {
   Share exact;     ///< boards with every counted cell right
   Share accepted;  ///< boards with the label or another right answer
-  Mean cells;      ///< over boards, of the share of counted cells that are right
+  Moments cells;   ///< over boards, of the share of counted cells that are right
   int64_t steps_sum = 0;
 
   /// Counts one board after `steps` supervision steps. A row without counted cells is padding of a

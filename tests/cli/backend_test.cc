@@ -54,7 +54,6 @@ TEST_F(Backend, TorchAnswersAsTheEngineDoesOrSaysHowToGetIt) {
 
 TEST_F(Backend, RejectsWhatIsNotThere) {
   expect_failure(eval("--device cuba"), 10, "did you mean 'cuda'");
-  expect_failure(eval("--device cuda --weights int4"), 13, "simulated on the device cpu only");
   expect_failure(eval("--slots 0"), 2, "--slots");
 }
 

@@ -39,7 +39,7 @@ TEST(Evaluate, CountsAnotherShortestPathApartFromExact) {
   EXPECT_EQ(result.score.accepted, (task::Share{.hits = 2, .n = 3}));
   EXPECT_EQ(task::to_text(task::find_task("maze"), result.answers[1].tokens), answers[1]);
   // Cells of the second and third board that differ from the label: 6 and 3 of 9.
-  EXPECT_NEAR(result.score.cells.value(), (9 + 3 + 6) / 27.0, 1e-15);
+  EXPECT_NEAR(result.score.cells.mean(), (9 + 3 + 6) / 27.0, 1e-15);
 }
 
 arc::Grid dot(uint8_t colour) { return {.extent = {.rows = 1, .columns = 1}, .cells = {colour}}; }
@@ -86,8 +86,8 @@ TEST(EvaluateArc, VariantsVoteAndTheKnownWinnerWins) {
   EXPECT_EQ(score.pass[0].puzzles, (task::Share{.hits = 1, .n = 3}));
   EXPECT_EQ(score.pass[1].puzzles, (task::Share{.hits = 2, .n = 3}));
   EXPECT_EQ(score.pass[2].k, 5);
-  EXPECT_EQ(score.exact.n(), 2);
-  EXPECT_NEAR(score.exact.value(), (2.0 / 5 + 1) / 2, 1e-15);
+  EXPECT_EQ(score.exact.n, 2);
+  EXPECT_NEAR(score.exact.mean(), (2.0 / 5 + 1) / 2, 1e-15);
   EXPECT_EQ(ballot.submission(std::span(puzzles).first(1)),
             R"({"task":[{"attempt_1":[[5]],"attempt_2":[[3]]}]})");
 }

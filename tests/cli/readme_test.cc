@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every "$ build/release/bin/driftless ..." line of the README runs, and where the README shows
 // output, that is what it prints.
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,18 +39,38 @@ std::vector<Example> readme_examples() {
   return examples;
 }
 
+bool needs_model(const Example& example) {
+  constexpr std::array<std::string_view, 3> kVerbs = {"solve ", "ladder ", "report "};
+  return std::any_of(kVerbs.begin(), kVerbs.end(),
+                     [&](std::string_view verb) { return example.arguments.starts_with(verb); });
+}
+
+/// The command with its files of /tmp in a folder of the test's own.
+std::string in_folder(std::string arguments, const std::filesystem::path& folder) {
+  constexpr std::string_view kTemporary = "/tmp/";
+  for (size_t at = 0; (at = arguments.find(kTemporary, at)) != std::string::npos;) {
+    arguments.replace(at, kTemporary.size(), folder.string() + "/");
+    at += folder.string().size();
+  }
+  return arguments;
+}
+
 TEST(Readme, CommandsDoWhatItShows) {
   const auto examples = readme_examples();
   ASSERT_GE(examples.size(), 3u);
+  const std::string root = std::filesystem::path(DRIFTLESS_README).parent_path().string();
+  const testing::TempDir folder;
   for (const Example& example : examples) {
-    if (!cli_testing::kRunsModels && example.arguments.starts_with("solve")) continue;
-    const auto outcome = testing::run_program(DRIFTLESS_PROGRAM " " + example.arguments);
+    if (!cli_testing::kRunsModels && needs_model(example)) continue;
+    const auto outcome = testing::run_program("cd " + root + " && " DRIFTLESS_PROGRAM " " +
+                                              in_folder(example.arguments, folder.path()));
     EXPECT_EQ(outcome.exit_code, 0) << example.arguments << "\n" << outcome.err;
     if (!example.shown.empty()) {
       EXPECT_EQ(outcome.out, example.shown);
     }
   }
-  if (!cli_testing::kRunsModels) GTEST_SKIP() << "all but solve: " << cli_testing::kRunsNoModels;
+  if (!cli_testing::kRunsModels)
+    GTEST_SKIP() << "all that need no model: " << cli_testing::kRunsNoModels;
 }
 
 }  // namespace

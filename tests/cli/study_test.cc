@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless study, ladder and recommend as a user meets them, with a tiny random model.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/rng.h"
 #include "driftless/base/text.h"
-#include "driftless/model/shapes.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/study/record.h"
 
 #include "tests/cli/program.h"
+#include "tests/engine/random_model.h"
 
 namespace driftless {
 namespace {
@@ -41,16 +39,7 @@ void save_tiny_model(const std::filesystem::path& path, uint64_t seed) {
   config.h_cycles = 2;
   config.l_cycles = 2;
   config.halt_max_steps = 3;
-  Rng rng(seed);
-  store::Checkpoint checkpoint{config, {}, {}};
-  for (const model::ParamSpec& spec : model::parameters(config)) {
-    store::Tensor& tensor = checkpoint.tensors[spec.name];
-    tensor.shape = spec.shape;
-    const double deviation = 1 / std::sqrt(static_cast<double>(spec.shape.back()));
-    for (int64_t i = 0; i < model::element_count(spec); ++i)
-      tensor.values.push_back(static_cast<float>(deviation * rng.gaussian()));
-  }
-  store::save_checkpoint(path, checkpoint);
+  store::save_checkpoint(path, engine::testing::random_checkpoint(config, seed));
 }
 
 class Study : public ::testing::Test {

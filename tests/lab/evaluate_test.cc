@@ -24,10 +24,10 @@ TEST(Evaluate, CountsBoardsAndCells) {
   options.chunk = 2;
   const task::Score score = evaluate(net, boards, options);
   EXPECT_EQ(score.exact.n, 7);
-  EXPECT_EQ(score.cells.n(), 7);
-  EXPECT_LE(score.exact.value(), score.cells.value());
+  EXPECT_EQ(score.cells.n, 7);
+  EXPECT_LE(score.exact.value(), score.cells.mean());
   options.batch = 7;
-  EXPECT_EQ(evaluate(net, boards, options).cells.value(), score.cells.value());
+  EXPECT_EQ(evaluate(net, boards, options).cells.mean(), score.cells.mean());
   auto mixed = testing::tiny_boards(2, 4);
   mixed[1].input.resize(9);
   expect_error(ErrorCode::InvalidArgument, "one size", [&] { evaluate(net, mixed, options); });

@@ -234,6 +234,29 @@ TEST(TrainLoop, WritesMetricsStateAndWeights) {
   EXPECT_TRUE(at::allclose(flat, trainer.state().optimizer.ema, 1.0 / 256, 1e-30));
 }
 
+TEST(LoadWeights, StartAnotherRecursionOverTheSameTensors) {
+  const TempDir folder;
+  const std::filesystem::path path = folder.path() / "trm.safetensors";
+  Rng rng(1);
+  const Recipe trm = tiny_recipe();
+  const NamedTensors saved = initial_weights(trm.model, rng);
+  save_weights(path, trm.model, saved, 0, store::DType::F32);
+
+  Recipe eqr = trm;
+  eqr.model.arch = model::Arch::Eqr;
+  const NamedTensors loaded = load_weights(path, eqr.model);
+  EXPECT_FALSE(loaded.contains("H_init")) << "EqR draws its initial states";
+  EXPECT_TRUE(at::equal(loaded.at("lm_head.weight"), saved.at("lm_head.weight")));
+
+  Recipe wider = trm;
+  wider.model.hidden_size *= 2;
+  expect_error(ErrorCode::BadConfig, "'H_init': got [32], expected the recipe's [64]",
+               [&] { load_weights(path, wider.model); });
+  Recipe deeper = trm;
+  deeper.model.num_layers = 2;
+  expect_error(ErrorCode::BadConfig, "got none", [&] { load_weights(path, deeper.model); });
+}
+
 TEST(TrainLoop, StopsAtItsTimeLimit) {
   const TempDir folder;
   Trainer trainer = tiny_trainer();

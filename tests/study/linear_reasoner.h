@@ -11,9 +11,19 @@
 
 #include "driftless/reason/reasoner.h"
 #include "driftless/study/backend.h"
+#include "driftless/study/record.h"
 #include "driftless/task/table.h"
 
 namespace driftless::study::testing {
+
+inline const Origin kOrigin{.version = "1",
+                            .model_file = "m",
+                            .model_sha256 = "aa",
+                            .data_file = "d",
+                            .data_sha256 = "bb",
+                            .calibration_file = "d",
+                            .calibration_sha256 = "bb",
+                            .backend = "test"};
 
 using State = std::array<float, 2>;
 

@@ -30,6 +30,8 @@ Verdict verdict(std::vector<double> curve) { return judge(curve, 200); }
 TEST(Metrics, VerdictByTheRule) {
   EXPECT_EQ(verdict({70, 60, 63}), Verdict::Contracts);  // exactly 0.9
   EXPECT_EQ(verdict({70, 60, 64}), Verdict::Saturates);
+  EXPECT_EQ(verdict({150, 120, 100}), Verdict::Contracts);  // exactly half of unrelated states
+  EXPECT_EQ(verdict({150, 120, 101}), Verdict::Saturates);
   EXPECT_EQ(verdict({100, 90, 105}), Verdict::Saturates);  // exactly 1.05
   EXPECT_EQ(verdict({100, 90, 106}), Verdict::Drifts);
   EXPECT_EQ(verdict({10, 20, 30}), Verdict::Contracts);  // exactly 15 % of unrelated states

@@ -20,8 +20,8 @@ constexpr double kNoise = 1.5;
 constexpr uint64_t kSeed = 7;
 constexpr int64_t kFirstBoard = 40;
 
-/// One step with unchanged states, answers read from the noisy z_L.
-Tally run(const task::Example& example, double noise, int64_t rollouts) {
+/// Steps that leave the states as they are, answers read from the noisy z_L.
+Tally run(const task::Example& example, double noise, int64_t rollouts, int64_t steps = 1) {
   const std::vector<task::Example> examples = {example};
   const std::vector<reason::Board> boards = {{.tokens = examples[0].input}};
   testing::LinearReasoner reasoner({.gain = 1, .bias = {}, .heads = testing::Heads::ReadL}, 1);
@@ -33,7 +33,7 @@ Tally run(const task::Example& example, double noise, int64_t rollouts) {
                 .first_board = kFirstBoard,
                 .float_latent = {{token, 1}},
                 .float_answers = {example.label}},
-               {.rollouts = rollouts, .noise = noise, .seed = kSeed, .steps = 1}, tally);
+               {.rollouts = rollouts, .noise = noise, .seed = kSeed, .steps = steps}, tally);
   return tally;
 }
 
@@ -84,6 +84,33 @@ TEST(Rollouts, AnswersAreThoseOfTheNoisyTrajectories) {
     const double y = sums[1] / kRollouts - 1;
     // Sums of nine floats of size 3 in another precision.
     EXPECT_NEAR(last(tally, kRolloutDivergence), std::sqrt(x * x + y * y), 1e-6);
+  }
+}
+
+TEST(Rollouts, TheSettledTrajectoryIsTheOneThatChangedLeast) {
+  // Each step adds its noise to z_L, and the logits change by that: the last three of five count.
+  constexpr int64_t kSteps = 5;
+  double least = 1e9;
+  int settled = -1;
+  for (uint64_t rollout = 0; rollout < kRollouts; ++rollout) {
+    std::array<float, 3> logits = {0, 1, 1};
+    double change = 0;
+    for (uint64_t step = 1; step <= kSteps; ++step) {
+      Rng rng(mix_seeds({kSeed, kFirstBoard, rollout, step}));
+      const double x = kNoise * rng.gaussian();
+      const double y = kNoise * rng.gaussian();
+      logits[1] += static_cast<float>(x);
+      logits[2] += static_cast<float>(y);
+      if (step > kSteps - kSettlingWindow) change += std::hypot(x, y);
+    }
+    if (change >= least) continue;
+    least = change;
+    settled = static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  }
+  for (int label = 1; label <= 2; ++label) {
+    const Tally tally =
+        run(testing::example_of(1, static_cast<uint8_t>(label)), kNoise, kRollouts, kSteps);
+    EXPECT_EQ(last(tally, rollout_name("settled", "exact")), settled == label ? 1 : 0);
   }
 }
 

@@ -43,15 +43,6 @@ rollouts = 2
 noise = 0.25
 )";
 
-const Origin kOrigin{.version = "1",
-                     .model_file = "m",
-                     .model_sha256 = "aa",
-                     .data_file = "d",
-                     .data_sha256 = "bb",
-                     .calibration_file = "d",
-                     .calibration_sha256 = "bb",
-                     .backend = "test"};
-
 class Runner : public ::testing::Test {
  protected:
   Runner() {
@@ -65,8 +56,9 @@ class Runner : public ::testing::Test {
             .task = task_,
             .examples = examples_,
             .calibration = examples_,
-            .origin = kOrigin,
-            .batch = 2};
+            .origin = testing::kOrigin,
+            .batch = 2,
+            .threads = threads_};
   }
 
   /// Records of all rows that `is_done` does not name, without their times.
@@ -91,6 +83,7 @@ class Runner : public ::testing::Test {
 
   task::Task task_ = testing::linear_task();
   std::vector<task::Example> examples_;
+  int64_t threads_ = 1;
 };
 
 TEST_F(Runner, MakesOneSoundRecordPerRow) {
@@ -112,6 +105,13 @@ TEST_F(Runner, MakesOneSoundRecordPerRow) {
   EXPECT_EQ(records[4].at("config").at("l_cycles"), 2);
   EXPECT_TRUE(records[5].at("verdict").is_null());
   EXPECT_FALSE(records[5].at("rollouts").is_null());
+}
+
+TEST_F(Runner, RecordsDoNotDependOnTheNumberOfThreads) {
+  const auto single = make_single();
+  const std::vector<Json> records = run(*single);
+  threads_ = 3;
+  EXPECT_EQ(run(*single), records);
 }
 
 TEST_F(Runner, FinishedRowsAreNotComputedAgain) {
@@ -228,11 +228,11 @@ Json key_of(const Json& record) {
 
 TEST_F(Results, AreThereAfterReopening) {
   {
-    ResultsFile file(path_, kOrigin);
-    EXPECT_ERROR(ResultsFile(path_, kOrigin), ErrorCode::Io, "another process");
+    ResultsFile file(path_, testing::kOrigin);
+    EXPECT_ERROR(ResultsFile(path_, testing::kOrigin), ErrorCode::Io, "another process");
     for (const Json& record : {records_[0], records_[1]}) file.append(record);
   }
-  const ResultsFile file(path_, kOrigin);
+  const ResultsFile file(path_, testing::kOrigin);
   EXPECT_EQ(file.records().size(), 2u);
   ASSERT_NE(file.find(key_of(records_[1])), nullptr);
   EXPECT_EQ(file.find(key_of(records_[1]))->at("row"), 1);
@@ -242,33 +242,34 @@ TEST_F(Results, AreThereAfterReopening) {
 TEST_F(Results, AnUnfinishedLineIsRemoved) {
   std::string whole;
   {
-    ResultsFile file(path_, kOrigin);
+    ResultsFile file(path_, testing::kOrigin);
     file.append(records_[0]);
     whole = text();
   }
   write_file_atomic(path_, whole + whole.substr(0, whole.size() / 2));
-  ResultsFile file(path_, kOrigin);
+  ResultsFile file(path_, testing::kOrigin);
   EXPECT_EQ(text(), whole);
   file.append(records_[1]);
   EXPECT_EQ(text(), whole + records_[1].dump() + "\n");
 }
 
 TEST_F(Results, OfAnotherOriginAreRefused) {
-  { ResultsFile(path_, kOrigin).append(records_[0]); }
-  Origin other = kOrigin;
+  { ResultsFile(path_, testing::kOrigin).append(records_[0]); }
+  Origin other = testing::kOrigin;
   other.model_sha256 = "cc";
   EXPECT_ERROR(ResultsFile(path_, other), ErrorCode::BadFile,
                "to start afresh, name another --out");
-  other = kOrigin;
+  other = testing::kOrigin;
   other.version = "2";
   EXPECT_ERROR(ResultsFile(path_, other), ErrorCode::BadFile, "another version");
   write_file_atomic(path_, std::string_view("{\"schema\": 1}\n"));
-  EXPECT_ERROR(ResultsFile(path_, kOrigin), ErrorCode::BadFile, "results.jsonl:1: no key 'study'");
-  EXPECT_ERROR(ResultsFile(dir_.path(), kOrigin), ErrorCode::Io, "cannot open");
+  EXPECT_ERROR(ResultsFile(path_, testing::kOrigin), ErrorCode::BadFile,
+               "results.jsonl:1: no key 'study'");
+  EXPECT_ERROR(ResultsFile(dir_.path(), testing::kOrigin), ErrorCode::Io, "cannot open");
 }
 
 TEST_F(Results, ADiskThatFillsUpLeavesNoHalfRecord) {
-  ResultsFile file(path_, kOrigin);
+  ResultsFile file(path_, testing::kOrigin);
   file.append(records_[0]);
   const std::string before = text();
   // A limit on the size of files acts like a full disk: the next record fits in part only.

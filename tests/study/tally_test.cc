@@ -1,38 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/tally.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "tests/testing/expect_error.h"
 
 namespace driftless::study {
 namespace {
-
-TEST(Moments, MeanAndIntervalByHand) {
-  Moments moments;
-  for (const double value : {1.0, 2.0, 3.0, 6.0}) moments.add(value);
-  EXPECT_EQ(moments.mean(), 3);
-  // Squared deviations 4 + 1 + 0 + 9 = 14, variance 14 / 3, half width 1.96 sqrt(14 / 12).
-  const double half = 1.959963984540054 * std::sqrt(14.0 / 12);
-  EXPECT_NEAR(moments.interval().low, 3 - half, 1e-12);
-  EXPECT_NEAR(moments.interval().high, 3 + half, 1e-12);
-}
-
-TEST(Moments, FewValuesHaveNoWidth) {
-  Moments moments;
-  EXPECT_EQ(moments.mean(), 0);
-  moments.add(5);
-  EXPECT_EQ(moments.interval().low, 5);
-  EXPECT_EQ(moments.interval().high, 5);
-}
-
-TEST(Moments, CountsShares) {
-  Moments moments;
-  for (const double value : {1.0, 0.0, 1.0}) moments.add(value);
-  EXPECT_EQ(moments.share(), (task::Share{.hits = 2, .n = 3}));
-}
 
 Tally tally_of(double first, double second) {
   Tally tally;

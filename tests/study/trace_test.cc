@@ -10,15 +10,6 @@
 namespace driftless::study {
 namespace {
 
-const Origin kOrigin{.version = "1",
-                     .model_file = "m",
-                     .model_sha256 = "aa",
-                     .data_file = "d",
-                     .data_sha256 = "bb",
-                     .calibration_file = "d",
-                     .calibration_sha256 = "bb",
-                     .backend = "test"};
-
 class Trace : public ::testing::Test {
  protected:
   [[nodiscard]] StudyInput input() const {
@@ -27,7 +18,7 @@ class Trace : public ::testing::Test {
             .task = task_,
             .examples = examples_,
             .calibration = examples_,
-            .origin = kOrigin,
+            .origin = testing::kOrigin,
             .batch = 2};
   }
   static Row row(const char* quantizer) {
@@ -75,6 +66,14 @@ TEST_F(Trace, SaysWhatEachSchemeDoesAtEachStep) {
   EXPECT_EQ(other.at("divergence"), Json({1.0, 2.0}));
   EXPECT_EQ(other.at("halt"), Json({0.0, 1.0}));
 
+  // Displacements lie on the line (1, 0): 0 and 0 for float, 1 and 2 for the other. Both states
+  // move by (1, 0) a step, so the residual is sqrt(2).
+  const Json& basin = trace.at("basin");
+  EXPECT_EQ(basin.at("share"), Json({1.0, 0.0}));
+  EXPECT_EQ(basin.at("runs").at(0).at(0).at("x"), Json({0.0, 0.0}));
+  EXPECT_EQ(basin.at("runs").at(1).at(2).at("x"), Json({1.0, 2.0}));
+  EXPECT_EQ(basin.at("runs").at(1).at(2).at("residual"), Json({1.414, 1.414}));
+
   // Board 2 is in the second batch and starts at (1, 1): float answers 1, wrong.
   EXPECT_EQ(trace.at("boards").at(2).at("number"), 2);
   EXPECT_EQ(trace.at("boards").at(2).at("runs").at(0).at("outcome"), "ww");
@@ -110,7 +109,10 @@ TEST_F(Trace, TheSchemaRefusesWhatAReaderWouldTripOver) {
         Case{"/boards/1/runs/0/answers/0", "", "answers"},
         Case{"/boards/1/runs/0/confidence/1", "zz", "confidence"},
         Case{"/boards/1/runs/0/outcome", "e", "outcome"},
-        Case{"/boards/1/runs/0/halt/0", nullptr, "type"}, Case{"/schemes/0/weights", 4, "type"}}) {
+        Case{"/boards/1/runs/0/halt/0", nullptr, "type"}, Case{"/schemes/0/weights", 4, "type"},
+        Case{"/basin/share", Json({1.0}), "share"}, Case{"/basin/runs", Json::array(), "runs"},
+        Case{"/basin/runs/0/1/x", Json({1.0}), "basin: x"},
+        Case{"/basin/runs/0/1/residual/0", nullptr, "type"}}) {
     Json trace = good;
     trace[Json::json_pointer(bad.pointer)] = bad.value;
     EXPECT_ERROR(require_trace(trace, "here"), ErrorCode::BadFile, bad.word);

@@ -60,52 +60,80 @@ TEST(Share, OfMatchingCellsLeavesOutThePad) {
   });
 }
 
-TEST(Mean, NormalIntervalByHand) {
-  Mean mean;
-  EXPECT_EQ(mean.value(), 0);
-  EXPECT_EQ(mean.interval().high, 1);
-  for (const double value : {0.2, 0.4, 0.9}) mean.add(value);
-  // Distances from 0.5: -0.3, -0.1, 0.4; variance 0.26 / 2; half 1.959964 * sqrt(0.13 / 3).
-  EXPECT_EQ(mean.n(), 3);
-  EXPECT_NEAR(mean.value(), 0.5, 1e-15);
-  EXPECT_NEAR(mean.interval().low, 0.5 - 0.4079990, 1e-6);
-  EXPECT_NEAR(mean.interval().high, 0.5 + 0.4079990, 1e-6);
+TEST(Moments, MeanAndIntervalByHand) {
+  Moments moments;
+  for (const double value : {1.0, 2.0, 3.0, 6.0}) moments.add(value);
+  EXPECT_EQ(moments.mean(), 3);
+  // Squared deviations 4 + 1 + 0 + 9 = 14, variance 14 / 3, half width 1.96 sqrt(14 / 12).
+  const double half = 1.959963984540054 * std::sqrt(14.0 / 12);
+  EXPECT_NEAR(moments.interval().low, 3 - half, 1e-12);
+  EXPECT_NEAR(moments.interval().high, 3 + half, 1e-12);
 }
 
-TEST(Mean, SumsJoinParts) {
-  Mean whole, first, second;
+TEST(Moments, FewValuesHaveNoWidth) {
+  Moments moments;
+  EXPECT_EQ(moments.mean(), 0);
+  moments.add(5);
+  EXPECT_EQ(moments.interval().low, 5);
+  EXPECT_EQ(moments.interval().high, 5);
+}
+
+TEST(Moments, CountsShares) {
+  Moments moments;
+  for (const double value : {1.0, 0.0, 1.0}) moments.add(value);
+  EXPECT_EQ(moments.share(), (Share{.hits = 2, .n = 3}));
+}
+
+TEST(Moments, SetsMerge) {
+  Moments whole, first, second;
   for (const double value : {0.25, 0.5}) first.add(value);
   second.add(1);
   for (const double value : {0.25, 0.5, 1.0}) whole.add(value);
-  const Mean joined(first.n() + second.n(), first.sum() + second.sum(),
-                    first.sum_of_squares() + second.sum_of_squares());
-  EXPECT_EQ(joined.n(), 3);
-  // A few roundings of numbers up to 2.
-  EXPECT_NEAR(joined.value(), whole.value(), 1e-15);
-  EXPECT_NEAR(joined.interval().low, whole.interval().low, 1e-14);
-  EXPECT_EQ(Mean(0, 0, 0).n(), 0);
+  first.merge(second);
+  EXPECT_EQ(first, whole) << "all sums are exact";
 }
 
-TEST(Mean, IntervalStaysBetweenZeroAndOne) {
-  Mean mean;
-  mean.add(1);
+TEST(Moments, ShareIntervalByHand) {
+  Moments shares;
+  EXPECT_EQ(shares.mean(), 0);
+  EXPECT_EQ(shares.share_interval().high, 1);
+  for (const double value : {0.2, 0.4, 0.9}) shares.add(value);
+  // Distances from 0.5: -0.3, -0.1, 0.4; variance 0.26 / 2; half 1.959964 * sqrt(0.13 / 3).
+  EXPECT_NEAR(shares.share_interval().low, 0.5 - 0.4079990, 1e-6);
+  EXPECT_NEAR(shares.share_interval().high, 0.5 + 0.4079990, 1e-6);
+}
+
+TEST(Moments, ShareIntervalStaysBetweenZeroAndOne) {
+  Moments shares;
+  shares.add(1);
   // One board says nothing about the spread: 1 / (1 + z^2), as Wilson.
-  EXPECT_NEAR(mean.interval().low, 0.2065493, 1e-6);
-  mean.add(0);
-  EXPECT_EQ(mean.interval().low, 0);
-  EXPECT_EQ(mean.interval().high, 1);
+  EXPECT_NEAR(shares.share_interval().low, 0.2065493, 1e-6);
+  shares.add(0);
+  EXPECT_EQ(shares.share_interval().low, 0);
+  EXPECT_EQ(shares.share_interval().high, 1);
 }
 
-TEST(Mean, OfBoardsIsWiderThanOfCellsTakenAsIndependent) {
-  Mean boards;
+TEST(Moments, EqualSharesGetWilsonsInterval) {
+  for (const double value : {0.1, 1.0 / 3, 0.9}) {
+    Moments shares;
+    for (int64_t n = 1; n <= 1000; ++n) {
+      shares.add(value);
+      const Interval wilson = wilson_interval(shares.mean(), n);
+      ASSERT_EQ(shares.share_interval().low, wilson.low) << value << " " << n;
+    }
+  }
+}
+
+TEST(Moments, OfBoardsAreWiderThanOfCellsTakenAsIndependent) {
+  Moments boards;
   Share cells;
   for (int64_t i = 0; i < 100; ++i) {
     const Share board{.hits = i % 2 == 0 ? 81 : 50, .n = 81};
     boards.add(board.value());
     cells.add(board.hits, board.n);
   }
-  EXPECT_NEAR(boards.value(), cells.value(), 1e-14);
-  const Interval wide = boards.interval();
+  EXPECT_NEAR(boards.mean(), cells.value(), 1e-14);
+  const Interval wide = boards.share_interval();
   const Interval narrow = cells.interval();
   EXPECT_GT(wide.high - wide.low, 3 * (narrow.high - narrow.low));
 }
@@ -118,8 +146,8 @@ TEST(Score, CountsBoardsCellsAndSteps) {
   score.add(Outcome::Exact, {.hits = 0, .n = 0}, 99);
   EXPECT_EQ(score.exact, (Share{.hits = 1, .n = 3}));
   EXPECT_EQ(score.accepted, (Share{.hits = 2, .n = 3}));
-  EXPECT_EQ(score.cells.n(), 3);
-  EXPECT_NEAR(score.cells.value(), (1 + 1.0 / 3 + 2.0 / 3) / 3, 1e-15);  // a few roundings
+  EXPECT_EQ(score.cells.n, 3);
+  EXPECT_NEAR(score.cells.mean(), (1 + 1.0 / 3 + 2.0 / 3) / 3, 1e-15);  // a few roundings
   EXPECT_EQ(score.mean_steps(), 7);
   EXPECT_EQ(Score{}.mean_steps(), 0);
   expect_error(ErrorCode::InvalidArgument, "negative steps",

@@ -2,7 +2,8 @@
 // Rounding vectors to a format's grid by exact float arithmetic: the sum of a value and C = 2^23
 // steps is a multiple of a step, rounded to nearest even by the processor, and its low mantissa
 // bits count the steps. Formats with Spacing::Irregular, or whose C would overflow (bf16), take the
-// scalar kernels. V is the vector type of an instruction set, as in vector_kernels.h.
+// scalar kernels. V is the vector type of an instruction set, as in vector_kernels.h; everything is
+// constexpr so that CUDA may compile it for a V of one lane.
 #pragma once
 
 #include "driftless/formats/element.h"
@@ -30,26 +31,26 @@ class UniformRounding {
   using F = typename V::F;
   using I = typename V::I;
 
-  explicit UniformRounding(const formats::Element& element) noexcept
+  constexpr explicit UniformRounding(const formats::Element& element) noexcept
       : UniformRounding(element, Extent{element.min, element.max}) {}
 
   /// With other bounds, both multiples of the step.
-  UniformRounding(const formats::Element& element, Extent bounds) noexcept
+  constexpr UniformRounding(const formats::Element& element, Extent bounds) noexcept
       : low_(V::set(bounds.low)), high_(V::set(bounds.high)) {
     const int step = element.min_exponent - element.mantissa_bits;
     constant_ = V::set(1.5f * formats::power_of_two(formats::kFloatMantissaBits + step));
     code_mask_ = V::set_int((1u << element.bits) - 1);
   }
 
-  F operator()(F y) const noexcept { return V::sub(shifted(y), constant_); }
+  constexpr F operator()(F y) const noexcept { return V::sub(shifted(y), constant_); }
 
-  I code(F y) const noexcept {
+  constexpr I code(F y) const noexcept {
     const I steps = V::int_sub(V::bits(shifted(y)), V::bits(constant_));
     return V::int_and(steps, code_mask_);
   }
 
  private:
-  F shifted(F y) const noexcept { return V::add(V::max(V::min(y, high_), low_), constant_); }
+  constexpr F shifted(F y) const noexcept { return V::add(V::max(V::min(y, high_), low_), constant_); }
 
   F low_, high_, constant_;
   I code_mask_;
@@ -62,7 +63,7 @@ class FloatRounding {
   using F = typename V::F;
   using I = typename V::I;
 
-  explicit FloatRounding(const formats::Element& element) noexcept
+  constexpr explicit FloatRounding(const formats::Element& element) noexcept
       : high_(V::set(element.max)),
         smallest_normal_(V::set(formats::power_of_two(element.min_exponent))),
         steps_(V::set(formats::power_of_two(formats::kFloatMantissaBits - element.mantissa_bits))),
@@ -71,14 +72,14 @@ class FloatRounding {
         field_shift_(formats::kFloatMantissaBits - element.mantissa_bits),
         sign_shift_(32 - element.bits) {}
 
-  F operator()(F y) const noexcept {
+  constexpr F operator()(F y) const noexcept {
     const F magnitude = limited(y);
     const F constant = V::mul(octave(magnitude), steps_);
     const F rounded = V::sub(V::add(magnitude, constant), constant);
     return V::bit_or(rounded, V::bit_and(y, sign_bit_));
   }
 
-  I code(F y) const noexcept {
+  constexpr I code(F y) const noexcept {
     const F magnitude = limited(y);
     const F top = octave(magnitude);
     const F constant = V::mul(top, steps_);
@@ -90,8 +91,8 @@ class FloatRounding {
   }
 
  private:
-  F limited(F y) const noexcept { return V::min(V::bit_andnot(sign_bit_, y), high_); }
-  F octave(F magnitude) const noexcept {
+  constexpr F limited(F y) const noexcept { return V::min(V::bit_andnot(sign_bit_, y), high_); }
+  constexpr F octave(F magnitude) const noexcept {
     return V::max(V::bit_and(magnitude, exponent_bits_), smallest_normal_);
   }
 

@@ -82,7 +82,7 @@ function heatPanels(records, key, diverging) {
 
 function rolloutPanels(records) {
   const noisy = records.filter((r) => r.rollouts && r.config.rollouts);
-  return ["select", "average", "majority", "any"].map((answer) => ({
+  return ["select", "settled", "average", "majority", "any"].map((answer) => ({
     ...curvePanels(noisy, {
       x: (r) => r.config.rollouts.count, name: "trajectories a board", without: ["rollouts"], logX: true,
     })[0],
@@ -178,6 +178,13 @@ const figures = [
   {id: "dose-response", section: "Depth and breadth", title: "Dose-response to reuse", studies: ["dose-response"],
     text: "More inner cycles use the quantized block more often.",
     panels: (records) => curvePanels(records, {x: (r) => r.config.l_cycles, name: "inner cycles", without: ["L cycles"]})},
+  {id: "eqr-depth", section: "Depth and breadth", title: "An equilibrium reasoner at depth", studies: ["eqr-depth"],
+    text: "Steps beyond those of its training: boards solved, and how far a step still moves the state.",
+    panels: (records) => [
+      stepPanel(records, {metric: "exact", title: "boards solved", percent: true}),
+      stepPanel(records, {metric: "residual", title: "residual |s_t − s_(t−1)|"})]},
+  {id: "eqr-breadth", section: "Depth and breadth", title: "Restarts of an equilibrium reasoner", studies: ["eqr-breadth"],
+    text: "Several trajectories a board from random initial states, and ways to make one answer of them.", panels: rolloutPanels},
   {id: "depth-precision", section: "Depth and breadth", title: "Depth against precision", studies: ["depth-precision"],
     text: "Accuracy per multiply-add when there are fewer cycles or steps.",
     panels: (records) => curvePanels(records, {x: (r) => r.multiply_adds, name: "multiply-adds a board",

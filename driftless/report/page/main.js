@@ -1,6 +1,6 @@
 // Puts the page together: warnings, claims, figures, players, and what is missing.
 
-const drawers = {lines: drawLines, dots: drawDots, heat: drawHeat};
+const drawers = {lines: drawLines, dots: drawDots, heat: drawHeat, plane: drawPlane};
 
 /// What a screen reader says of a panel: its title and its last or only values.
 function nameOf(title, panel) {
@@ -8,6 +8,7 @@ function nameOf(title, panel) {
   const says = {
     lines: () => panel.series.map((s) => `${s.label} ${unitText(panel, s.points.at(-1)?.y)}`),
     dots: () => panel.rows.map((row) => `${row.label} ${unitText(panel, row.value)}`),
+    plane: () => panel.series.map((s) => `${s.label} ends ${numberText(Math.hypot(s.points.at(-1).x, s.points.at(-1).y))} away`),
     heat: () => [`${panel.rows.length} layers by ${panel.columns.length} calls`],
   }[panel.kind]();
   const rest = says.length > most ? `; and ${says.length - most} more` : "";
@@ -43,16 +44,16 @@ function groupsFor(figure) {
   return groups;
 }
 
-/// `suffix` tells apart the figures of several groups; it is empty for a single one.
-function makeFigure(figure, records, index, suffix) {
-  const panels = figure.panels(records);
+/// `suffix` tells apart the figures of several groups; it is empty for a single one. `origin` says where
+/// the numbers come from.
+function makeFigure(figure, panels, index, suffix, origin) {
   const hasMarks = panels.some((panel) => (panel.series ?? panel.rows).length > 0);
   const id = index === 0 ? figure.id : `${figure.id}-${index}`;
   const title = figure.title + suffix;
   const element = make("figure", {id, role: "group", "aria-labelledby": `${id}-title`},
     make("figcaption", {}, make("h3", {id: `${id}-title`}, title), make("p", {}, figure.text)));
   if (!hasMarks) {
-    element.append(make("p", {class: "warning"}, `The records of ${records[0].study} do not hold what this figure shows.`), provenance(records));
+    element.append(make("p", {class: "warning"}, "The records do not hold what this figure shows."), origin);
     return element;
   }
   const hidden = new Set();
@@ -65,8 +66,8 @@ function makeFigure(figure, records, index, suffix) {
   });
   const redraw = () => boxes.forEach(({box, panel}) => drawers[panel.kind](box, panel, hidden));
   element.append(make("div", {class: "panels"}, ...boxes.map(({holder}) => holder)));
-  if (panels[0].kind === "lines") element.append(legendOf(panels, hidden, redraw));
-  element.append(provenance(records), numbersOf(id, title, panels));
+  if (panels[0].series) element.append(legendOf(panels, hidden, redraw));
+  element.append(origin, numbersOf(id, title, panels));
   let width = 0;
   new ResizeObserver(() => {
     if (boxes[0].box.clientWidth === width) return;
@@ -100,7 +101,7 @@ function addFigures() {
     groups.forEach((records, i) => {
       const [{study, checkpoint, n}] = records;
       const suffix = groups.length > 1 ? `: ${study}, ${checkpoint.file}, n ${n}` : "";
-      sections.get(figure.section).append(makeFigure(figure, records, i, suffix));
+      sections.get(figure.section).append(makeFigure(figure, figure.panels(records), i, suffix, provenance(records)));
     });
   }
   return missing;
@@ -130,7 +131,10 @@ function addClaims() {
 function addPlayers() {
   if (page.traces.length === 0) return;
   const section = addSection("Board player");
-  page.traces.forEach((trace, i) => section.append(makePlayer(trace, i)));
+  page.traces.forEach((trace, i) => {
+    const suffix = page.traces.length > 1 ? `: ${trace.checkpoint.file}, ${trace.data.file}` : "";
+    section.append(makePlayer(trace, i), makeFigure(basinFigure, [planePanel(trace)], i, suffix, traceProvenance(trace)));
+  });
   if (page.boards_left_out > 0)
     section.append(make("p", {class: "warning"}, `${page.boards_left_out} more boards stay in the trace files, to keep this page small.`));
 }

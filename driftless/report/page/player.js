@@ -20,6 +20,12 @@ function traceCommand({checkpoint, data, n, seed, steps, schemes}) {
   return `driftless trace ${word(checkpoint.file)} --data ${word(data.file)} --limit ${n} --seed ${seed} --steps ${steps} --schemes ${names.join(" ")} --out trace.json`;
 }
 
+function traceProvenance(trace) {
+  const facts = [`n ${trace.n} boards of ${trace.data.file}`, `seed ${trace.seed}`,
+    `checkpoint ${trace.checkpoint.file} (sha256 ${trace.checkpoint.sha256.slice(0, 12)})`, `${trace.steps} steps`, `driftless ${trace.version}`];
+  return make("div", {class: "provenance"}, make("p", {}, facts.join(" · ")), make("p", {}, "Command: ", make("code", {}, traceCommand(trace))));
+}
+
 function makePlayer(trace, index) {
   const label = (scheme) => schemeLabel(scheme);
   const state = {board: 0, step: 0, chosen: d3.range(Math.min(mostSchemes, trace.schemes.length)), timer: null};
@@ -129,9 +135,7 @@ function makePlayer(trace, index) {
     make("p", {class: "key"}, "Keys: ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step, ", make("kbd", {}, "↑"), " ", make("kbd", {}, "↓"),
       " board, ", make("kbd", {}, "Home"), " ", make("kbd", {}, "End"), " first and last step, ", make("kbd", {}, "space"),
       " plays. Bold: given. Framed: wrong. Shaded: the less sure the model is, the darker. The curve is the distance of z_L from the float model's."),
-    make("div", {class: "provenance"}, make("p", {}, [`n ${trace.n} boards of ${trace.data.file}`, `seed ${trace.seed}`,
-      `checkpoint ${trace.checkpoint.file} (sha256 ${trace.checkpoint.sha256.slice(0, 12)})`, `${trace.steps} steps`, `driftless ${trace.version}`].join(" · ")),
-      make("p", {}, "Command: ", make("code", {}, traceCommand(trace)))));
+    traceProvenance(trace));
   element.addEventListener("keydown", (event) => {
     // A list, a checkbox or a button has keys of its own; so has the slider, and they mean the same.
     if (event.target !== element || !keys[event.key]) return;

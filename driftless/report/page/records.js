@@ -12,13 +12,19 @@ function make(tag, attributes = {}, ...children) {
 const isFinite = Number.isFinite;
 const floatLabel = "float";
 
+/// Whether one word names both sides. One scale a tensor is what weights have unless they say otherwise, and a
+/// static or dynamic source is a word of activations only: int4 and int4/tensor/static.
+function isSameFormat(weights, acts) {
+  const bare = (text) => text.replace(/\/(static|dynamic)/, "").replace(/\/tensor/, "");
+  return acts === weights || bare(acts) === bare(weights);
+}
+
 /// "mxint4", "float", or both sides where they differ.
 function schemeLabel(config) {
   const side = (text) => (text === "none" ? floatLabel : text);
   const {weights, acts} = config;
   if (acts === weights) return side(acts);
-  // A static or dynamic source is a word of activations only: int4/tensor and int4/tensor/static.
-  if (acts.replace(/\/(static|dynamic)/, "") === weights) return acts;
+  if (isSameFormat(weights, acts)) return acts;
   return `weights ${side(weights)}, acts ${side(acts)}`;
 }
 
@@ -82,7 +88,7 @@ const word = (text) => (/^[\w./:,=+@-]+$/.test(text) ? text : `'${text.replaceAl
 
 /// A scheme as ladder and trace take it.
 function schemeWord({weights, acts}) {
-  return word(acts === weights || acts.replace(/\/(static|dynamic)/, "") === weights ? acts : `${weights}:${acts}`);
+  return word(isSameFormat(weights, acts) ? acts : `${weights}:${acts}`);
 }
 
 function commandOf(records) {

@@ -23,6 +23,11 @@ const tableMakers = {
       ...extras.map((name) => cellOf(row.extra[name]))]);
     return {heads, rows};
   },
+  plane(panel) {
+    const rows = panel.series.flatMap((series) => series.points.map((p) =>
+      [cellOf(panel.title), cellOf(series.label), ...[p.step, p.x, p.y, p.residual].map((v) => cellOf(v))]));
+    return {heads: ["measure", "scheme", "step", "first direction", "second direction", "residual"], rows};
+  },
   heat(panel) {
     const rows = panel.rows.flatMap((row, r) => panel.columns.map((column, c) =>
       [cellOf(panel.title), cellOf(row), cellOf(column), cellOf(panel.values[r][c])]));

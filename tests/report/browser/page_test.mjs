@@ -74,8 +74,8 @@ const tests = {
       contraction: lines(8, 32), accuracy: lines(8, 32), residual: lines(8, 32), coherence: lines(8, 32),
       "fixed-point": lines(16, 64), displacement: dots(8), decomposition: dots(4), "layer-error": heat, "layer-bias": heat,
       granularity: dots(4), "granularity-channel": dots(4), outliers: dots(4), "calibration-freshness": dots(4), "calibration-size": dots(4),
-      "scale-sharing": dots(4), "channel-weights": dots(4), rollouts: lines(8, 16), "dose-response": lines(4, 8), "depth-precision": lines(4, 8),
-      "study-a-study-of-my-own": dots(4),
+      "scale-sharing": dots(4), "channel-weights": dots(4), rollouts: lines(10, 20), "eqr-depth": lines(8, 32), "eqr-breadth": lines(10, 20), "dose-response": lines(4, 8), "depth-precision": lines(4, 8),
+      "study-a-study-of-my-own": dots(4), basin: lines(5, 20),
     });
     const said = await page.evaluate(`${one("#contraction .provenance")}.textContent`);
     for (const word of ["n 64", "seed 7", "tiny.safetensors", "mxint4", "driftless study contraction --model tiny.safetensors"]) assert.ok(said.includes(word), said);
@@ -120,6 +120,12 @@ const tests = {
       assertPrinted(row.value, first.steps.latent_divergence.mean[row.step - 1]);
       assertPrinted(row.high, first.steps.latent_divergence.high[row.step - 1]);
     }
+    const traced = await browser.open(report("basin", [trace]).path);
+    const basin = await tableOf(traced, "basin");
+    assert.equal(basin.length, 5 * 4);
+    // Scheme 1 after step 2: x is the mean of 3, 4 and 5 over its boards.
+    assert.deepEqual([basin[5].scheme, basin[5].step, basin[5]["first direction"], basin[5]["second direction"], basin[5].residual], ["mxint4", "2", "4", "1", "3"]);
+    await traced.close();
     const heat = await tableOf(page, "layer-error");
     assert.equal(heat.length, 4 * 3 * 5);
     assertPrinted(heat[7].value, 0.01 * 2 * 3);

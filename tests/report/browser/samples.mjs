@@ -40,7 +40,7 @@ const dynamics = {
   ...Object.fromEntries(["modulus", "is_contractive", "mean_epsilon", "mean_error", "bias_share", "predicted", "observed"].map((name) => [name, mean(0.5, 64)])),
 };
 const rollouts = {
-  ...Object.fromEntries(["average", "select", "majority", "any", "single"].map((name) =>
+  ...Object.fromEntries(["average", "select", "settled", "majority", "any", "single"].map((name) =>
     [name, {exact: share(30, 64), cells: mean(0.8, 64), exact_by_step: [0.1, 0.2, 0.3, 0.4]}])),
   latent_divergence: mean(3, 64),
 };
@@ -57,8 +57,9 @@ export const records = [
     "scale-sharing", "channel-weights", "a study of my own"].flatMap((study) => rows(study, four)),
   ...rows("layer-error", four, () => ({change: {layers}})),
   ...rows("fixed-point", four, () => ({change: {dynamics}})),
-  ...rows("rollouts", [["none"], ["none"], ["mxint4"], ["mxint4"]],
-    (row) => ({config: {rollouts: {count: row % 2 ? 16 : 4, noise: 0.05, seed: 1}}, change: {rollouts, steps: {}, verdict: null, fidelity: null, halt_step_differs: null}})),
+  ...rows("eqr-depth", four),
+  ...["rollouts", "eqr-breadth"].flatMap((study) => rows(study, [["none"], ["none"], ["mxint4"], ["mxint4"]],
+    (row) => ({config: {rollouts: {count: row % 2 ? 16 : 4, noise: 0.05, seed: 1}}, change: {rollouts, steps: {}, verdict: null, fidelity: null, halt_step_differs: null}}))),
   ...rows("dose-response", [["none"], ["none"], ["mxint4"], ["mxint4"]], (row) => ({config: {l_cycles: row % 2 ? 6 : 2}})),
   ...rows("depth-precision", [["none"], ["none"], ["mxint4"], ["mxint4"]], (row) => ({config: {steps, h_cycles: row % 2 ? 3 : 1}})),
 ];
@@ -85,6 +86,8 @@ export const trace = {
   task: "sudoku", alphabet: "?.123456789", seed: 7, steps, n: 3,
   schemes: traced.map((scheme) => record({weights: scheme}).config),
   boards: [0, 1, 2].map((number) => ({number, input, label, runs})),
+  basin: {share: [0.5, 0.25], runs: traced.map((_, scheme) => [0, 1, 2].map((board) => ({
+    x: [4, 3, 2, 1].map((x) => x * scheme + board), y: [0, 1, 2, 3].map((y) => y * scheme), residual: [4, 3, 2, 1]})))},
 };
 
 export const claims = [

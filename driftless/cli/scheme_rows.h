@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a study named by their quantizers on the command line, as ladder and trace take them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "driftless/study/row.h"
+#include "driftless/study/runner.h"
+
+namespace driftless::cli {
+
+struct SchemeRows {
+  std::vector<std::string> schemes;  ///< as study::ladder_row reads them
+  std::string coverage = "block";
+  int64_t steps = 0;               ///< 0: the model's
+  int64_t calibration_boards = 0;  ///< 0: 200, or all where there are fewer
+  int64_t calibration_seed = 1;
+};
+
+/// --schemes, --coverage, --steps, --calibration-boards and --calibration-seed.
+void add_scheme_row_flags(CLI::App& verb, SchemeRows& rows);
+
+/// Throws InvalidArgument on a scheme that is none.
+std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput& input);
+
+}  // namespace driftless::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who reads which values: a team of 1 or 32 lanes takes one run, a stretch of a row that shares a
+// scale. Where rows lie along memory a warp reads a run together; where columns do, neighboring
+// threads take neighboring rows.
+#pragma once
+
+#include "driftless/lab/cuda/quantize.h"
+#include "driftless/lab/cuda/vector.cuh"
+
+namespace driftless::lab::cuda {
+
+constexpr int kTeamThreads = 256;
+
+/// `length` values, the i-th at first + i * stride.
+struct Run {
+  int64_t first;
+  int64_t stride;
+  int64_t length;
+  int64_t index;  ///< by [matrix, row, group]
+};
+
+/// Which run has the number `id` in the order of memory.
+__device__ inline Run find_run(const MatricesShape& shape, int64_t group, int64_t id) {
+  const int64_t groups = (shape.length + group - 1) / group;
+  const bool has_rows = shape.lie == Lie::Rows;
+  const int64_t inner = has_rows ? groups : shape.rows;
+  const int64_t in_matrix = id % (groups * shape.rows);
+  const int64_t matrix = id / (groups * shape.rows);
+  const int64_t row = has_rows ? in_matrix / inner : in_matrix % inner;
+  const int64_t part = has_rows ? in_matrix % inner : in_matrix / inner;
+  const int64_t begin = matrix * shape.rows * shape.length;
+  const int64_t column = part * group;
+  const int64_t length = min(group, shape.length - column);
+  const int64_t index = (matrix * shape.rows + row) * groups + part;
+  if (has_rows) return {begin + row * shape.length + column, 1, length, index};
+  return {begin + column * shape.rows + row, shape.rows, length, index};
+}
+
+inline int64_t run_count(const MatricesShape& shape, int64_t group) {
+  return shape.matrices * shape.rows * ((shape.length + group - 1) / group);
+}
+
+/// The largest or the sum over the lanes of a team; `lanes` is a power of two.
+__device__ inline uint32_t team_max(uint32_t value, int lanes) {
+  for (int offset = 1; offset < lanes; offset *= 2)
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  return value;
+}
+__device__ inline uint32_t team_sum(uint32_t value, int lanes) {
+  for (int offset = 1; offset < lanes; offset *= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
+  return value;
+}
+__device__ inline float team_least(float value, int lanes) {
+  for (int offset = 1; offset < lanes; offset *= 2)
+    value = fminf(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  return value;
+}
+
+/// Calls use(value) with a value of the C++ type that a Real names.
+template <class Use>
+void with_real(Real type, Use use) {
+  if (type == Real::Float32) {
+    use(float{});
+  } else {
+    use(__nv_bfloat16{});
+  }
+}
+
+}  // namespace driftless::lab::cuda

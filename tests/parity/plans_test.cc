@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated quantization on libtorch against the CPU engine, for every architecture.
+//
+// Quantized operands are the same to the bit wherever the float inputs are: at the first layer, and
+// everywhere by the quantizer's own account of what entered it. After that the backends differ in
+// the order of sums, and a value near the middle of two steps may round to the other one. That
+// costs one step, as much as two roundings cost, and happens to few values, so that the backends
+// must stay closer to each other than to the float model.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/lab/torch_reasoner.h"
+#include "driftless/model/schedule.h"
+#include "driftless/quant/planned_layer.h"
+#include "driftless/reason/calibrate.h"
+#include "driftless/reason/linear_layers.h"
+
+#include "tests/engine/random_model.h"
+#include "tests/testing/expect_error.h"
+
+namespace driftless {
+namespace {
+
+using engine::testing::NamedConfig;
+using reason::Point;
+
+constexpr int64_t kBoards = 2;
+
+struct Matrix {
+  std::vector<float> values;
+  int64_t columns = 0;
+};
+
+/// The inputs of linear layers, pieces joined, by slot, call and layer.
+struct Inputs : reason::StepObserver {
+  using Key = std::tuple<int64_t, int64_t, std::string>;
+  [[nodiscard]] bool wants(Point point) const override {
+    return point == Point::LinearInput || point == Point::QuantizedInput;
+  }
+  void observe(const reason::Observation& o) override {
+    auto& all = o.point == Point::LinearInput ? entered : multiplied;
+    Matrix& matrix = all[{o.slot, o.call, std::string(o.layer)}];
+    matrix.columns = o.values.columns;
+    for (int64_t row = 0; row < o.values.rows; ++row)
+      for (int64_t column = 0; column < o.values.columns; ++column)
+        matrix.values.push_back(o.values.at(row, column));
+  }
+  std::map<Key, Matrix> entered, multiplied;
+};
+
+double distance(std::span<const float> a, std::span<const float> b) {
+  double squares = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    squares += difference * difference;
+  }
+  return std::sqrt(squares);
+}
+
+bool are_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+class Plans : public ::testing::TestWithParam<NamedConfig> {
+ protected:
+  Plans() : checkpoint_(engine::testing::random_checkpoint(GetParam().config, 7)) {
+    for (uint64_t i = 0; i < kBoards; ++i)
+      tokens_.push_back(engine::testing::random_tokens(GetParam().config, 8 + i));
+  }
+
+  [[nodiscard]] std::vector<reason::Board> boards() const {
+    std::vector<reason::Board> boards;
+    for (const auto& tokens : tokens_)
+      boards.push_back({.tokens = tokens, .seed = 5, .number = 70 + std::ssize(boards)});
+    return boards;
+  }
+  void reset(reason::Reasoner& reasoner) const {
+    for (int64_t i = 0; i < kBoards; ++i) reasoner.reset(i, boards()[static_cast<size_t>(i)]);
+  }
+  [[nodiscard]] quant::QuantPlan plan_of(const quant::Scheme& scheme) const {
+    quant::QuantPlan plan = quant::resolve(scheme, reason::linear_layers(checkpoint_.config));
+    reason::calibrate(
+        [&](const quant::QuantPlan* transforms) {
+          return engine::make_cpu_reasoner(checkpoint_, {.slots = 1, .plan = transforms});
+        },
+        boards(), plan);
+    return plan;
+  }
+
+  /// What the layers of the plan multiply is what their quantizers make of what entered.
+  void expect_quantized(const quant::QuantPlan& plan, const Inputs& seen) const {
+    ASSERT_FALSE(seen.multiplied.empty());
+    for (const auto& [key, matrix] : seen.multiplied) {
+      const auto& [slot, call, name] = key;
+      const Matrix& entered = seen.entered.at(key);
+      const store::Tensor& weight = checkpoint_.tensors.at(name);
+      const quant::PlannedLayer layer(*plan.find(name),
+                                      {weight.values.data(), weight.shape[0], weight.shape[1]});
+      std::vector<float> wanted(entered.values.size());
+      const int64_t rows = std::ssize(wanted) / entered.columns;
+      layer.input_quantizer(call).fake_quantize({entered.values.data(), rows, entered.columns},
+                                                {wanted.data(), rows, entered.columns});
+      EXPECT_TRUE(are_same_bits(matrix.values, wanted)) << name << ", call " << call;
+    }
+  }
+
+  store::Checkpoint checkpoint_;
+  std::vector<std::vector<uint8_t>> tokens_;
+};
+
+std::vector<quant::Scheme> schemes() {
+  const auto both = [](const char* text) {
+    quant::Scheme scheme;
+    scheme.weights = scheme.acts = quant::parse_quant_spec(text);
+    return scheme;
+  };
+  quant::Scheme transformed = both("int8/tensor/static");
+  transformed.smooth = 0.5;
+  transformed.hadamard = true;
+  transformed.sharing = quant::ScaleSharing::Call;
+  quant::Scheme linear = both("mxint8,rule=mse");
+  linear.coverage = quant::Coverage::Linear;
+  linear.bias = quant::BiasPrecision::Int16;
+  quant::Scheme weights_only = both("int8/channel");
+  weights_only.acts = {};
+  quant::Scheme tokens = both("int8/token");
+  tokens.weights = quant::parse_quant_spec("int8/channel,calib=mse");
+  return {both("mxint8"), both("nvfp4"), both("int8/tensor"), tokens,
+          transformed,    linear,        weights_only,        both("int8/group32")};
+}
+
+TEST_P(Plans, RunAsOnTheEngine) {
+  const auto in_float = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards});
+  reset(*in_float);
+  const std::vector<int64_t> slots = {0, 1};
+  in_float->step(slots);
+  for (const quant::Scheme& scheme : schemes()) {
+    SCOPED_TRACE(quant::to_string(scheme.weights) + " " + quant::to_string(scheme.acts));
+    const quant::QuantPlan plan = plan_of(scheme);
+    const auto cpu = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto unseen = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    for (reason::Reasoner* reasoner : {cpu.get(), torch.get(), unseen.get()}) reset(*reasoner);
+    Inputs of_cpu, of_torch;
+    cpu->step(slots, &of_cpu);
+    torch->step(slots, &of_torch);
+    unseen->step(slots);
+    ASSERT_EQ(of_cpu.entered.size(), of_torch.entered.size());
+    ASSERT_EQ(of_cpu.multiplied.size(), of_torch.multiplied.size());
+    for (const auto& [key, matrix] : of_cpu.entered)
+      EXPECT_EQ(of_torch.entered.at(key).values.size(), matrix.values.size()) << std::get<2>(key);
+    if (!scheme.acts.is_none()) expect_quantized(plan, of_torch);
+    for (const int64_t slot : slots) {
+      const double error = distance(cpu->states(slot).h, in_float->states(slot).h);
+      EXPECT_LT(distance(torch->states(slot).h, cpu->states(slot).h), error);
+      EXPECT_LT(distance(unseen->states(slot).h, cpu->states(slot).h), error);
+      EXPECT_LT(distance(torch->read(slot).logits, cpu->read(slot).logits),
+                distance(cpu->read(slot).logits, in_float->read(slot).logits));
+    }
+  }
+}
+
+TEST_P(Plans, FirstOperandsAreTheEnginesToTheBit) {
+  for (const char* text : {"mxint4", "mxfp4,rule=mse", "int4/tensor", "nvfp4"}) {
+    quant::Scheme scheme;
+    scheme.weights = scheme.acts = quant::parse_quant_spec(text);
+    const quant::QuantPlan plan = plan_of(scheme);
+    const auto cpu = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    Inputs of_cpu, of_torch;
+    for (const auto& [reasoner, seen] :
+         {std::pair{cpu.get(), &of_cpu}, std::pair{torch.get(), &of_torch}}) {
+      reset(*reasoner);
+      reasoner->step(std::vector<int64_t>{0, 1}, seen);
+    }
+    // The layer of the first call whose input no product came before.
+    const model::Network network = model::networks(
+        checkpoint_.config)[static_cast<size_t>(model::schedule(checkpoint_.config)[0].network)];
+    const bool attends = checkpoint_.config.mixer == model::Mixer::Attention;
+    const std::string first = model::layer_name(network, 0) +
+                              (attends ? ".self_attn.qkv_proj" : ".mlp_t.gate_up_proj") + ".weight";
+    for (const int64_t slot : {0, 1})
+      EXPECT_TRUE(are_same_bits(of_torch.multiplied.at({slot, 0, first}).values,
+                                of_cpu.multiplied.at({slot, 0, first}).values))
+          << text;
+  }
+}
+
+TEST_P(Plans, EmptyPlanIsFloatToTheBit) {
+  const quant::QuantPlan empty;
+  const auto with = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &empty});
+  const auto without = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
+  reset(*with);
+  reset(*without);
+  const std::vector<int64_t> slots = {0, 1};
+  with->step(slots);
+  without->step(slots);
+  for (const int64_t slot : slots) {
+    const auto a = with->read(slot).logits;
+    const auto b = without->read(slot).logits;
+    EXPECT_TRUE(are_same_bits({a.begin(), a.end()}, {b.begin(), b.end()}));
+  }
+}
+
+TEST_P(Plans, RefuseWhatIsNotFiniteOrDoesNotFit) {
+  quant::Scheme scheme;
+  scheme.weights = scheme.acts = quant::parse_quant_spec("mxint4");
+  quant::QuantPlan plan = plan_of(scheme);
+  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+  reset(*torch);
+  std::vector<float> state(torch->states(1).h.size(), 0.5f);
+  const std::vector<float> good = state;
+  state[3] = std::numeric_limits<float>::quiet_NaN();
+  torch->set_states(1, {.h = state, .l = good});
+  EXPECT_ERROR(torch->step(std::vector<int64_t>{0, 1}), ErrorCode::Numeric, "board 71, layer '");
+  plan.layers[0].name += "s";
+  EXPECT_ERROR(lab::make_torch_reasoner(checkpoint_, {.plan = &plan}), ErrorCode::BadConfig,
+               plan.layers[0].name);
+}
+
+/// Keeps what calibration keeps, from values or from extents.
+struct Extents : reason::StepObserver {
+  explicit Extents(reason::Detail of) : of(of) {}
+  [[nodiscard]] bool wants(Point point) const override { return point == Point::LinearInput; }
+  [[nodiscard]] reason::Detail detail() const override { return of; }
+  void observe(const reason::Observation& o) override {
+    quant::Extent extent;
+    for (int64_t row = 0; row < o.values.rows; ++row)
+      for (int64_t column = 0; column < o.values.columns; ++column) {
+        extent.low = std::min(extent.low, o.values.at(row, column));
+        extent.high = std::max(extent.high, o.values.at(row, column));
+      }
+    observe_extent(o, extent, o.values.rows * o.values.columns);
+  }
+  void observe_extent(const reason::Observation& o, quant::Extent extent, int64_t count) override {
+    auto& [low, high, n] = seen[{o.call, std::string(o.layer)}];
+    low = std::min(low, extent.low);
+    high = std::max(high, extent.high);
+    n += count;
+  }
+  reason::Detail of;
+  std::map<std::pair<int64_t, std::string>, std::tuple<float, float, int64_t>> seen;
+};
+
+TEST_P(Plans, ExtentsAreThoseOfTheValues) {
+  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
+  Extents values(reason::Detail::Values), extents(reason::Detail::Extents);
+  for (Extents* const observer : {&values, &extents}) {
+    reset(*torch);
+    torch->step(std::vector<int64_t>{0, 1}, observer);
+  }
+  EXPECT_FALSE(values.seen.empty());
+  EXPECT_EQ(values.seen, extents.seen);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Plans, ::testing::ValuesIn(engine::testing::named_configs()),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace driftless
