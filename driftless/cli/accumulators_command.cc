@@ -209,7 +209,7 @@ void accumulators(Options options) {
   if (options.steps == 0) options.steps = input.checkpoint.config.halt_max_steps;
   input.examples = read_boards(task_of(input.checkpoint), options.data);
   require_fits(input.checkpoint, input.examples, options.data.path);
-  input.scheme = planned_scheme(options.scheme, input.checkpoint, engine::Dtype::Float32);
+  input.scheme = planned_scheme(options.scheme, input.checkpoint, {});
   DRIFTLESS_REQUIRE(!input.scheme.plan.layers.empty(), ErrorCode::InvalidArgument,
                     "accumulators: the scheme quantizes no layer; expected integers, such as "
                     "--weights mxint4,window=4 --acts mxint4,window=4");

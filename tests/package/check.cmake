@@ -25,7 +25,7 @@ run(${CMAKE_COMMAND} -S ${EXAMPLES} -B ${WORK}/build -D CMAKE_PREFIX_PATH=${WORK
     -D "CMAKE_EXE_LINKER_FLAGS=${flags}")
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 
-run(${PROGRAM} quantize ${MODEL} ${WORK}/packed.safetensors --weights mxint4,window=4 --acts mxint4,window=4)
+run(${PROGRAM} quantize ${MODEL} ${WORK}/packed.safetensors --weights mxint4)
 foreach(model ${MODEL} ${WORK}/packed.safetensors)
   foreach(example solve_sudoku solve_sudoku_c)
     run(${WORK}/build/${example} ${model} ${board})
