@@ -9,7 +9,7 @@
 #include <string>
 
 #include "driftless/base/machine.h"
-#include "driftless/engine/kernels/epilogues.h"
+#include "driftless/loop/kernels/epilogues.h"
 #include "driftless/native/swiglu.h"
 
 #include "benchmarks/native/contender.h"
@@ -47,7 +47,7 @@ struct State {
   }
   void add_norm() {
     for (int64_t row = 0; row < rows; ++row) {
-      engine::epilogues().add_norm(h.data() + row * width, out.data() + row * width, width, kEps);
+      loop::epilogues().add_norm(h.data() + row * width, out.data() + row * width, width, kEps);
     }
   }
 };
@@ -56,7 +56,7 @@ void run_floats(FloatProduct& gate_up, FloatProduct& down, State& state, const S
   gate_up.run();
   for (int64_t row = 0; row < shape.rows; ++row) {
     const float* const gate = gate_up.out() + row * 2 * shape.inner;
-    engine::epilogues().silu_mul(gate, gate + shape.inner, down.in() + row * shape.inner,
+    loop::epilogues().silu_mul(gate, gate + shape.inner, down.in() + row * shape.inner,
                                  shape.inner);
   }
   down.run();
@@ -67,7 +67,7 @@ void run_one(const KernelSet& set, const Shape& shape, const char* text, long ro
   const quant::QuantSpec spec = quant::parse_quant_spec(text);
   const auto gate_up = random_matrix(text, 2 * shape.inner, shape.width, 1);
   const auto down = random_matrix(text, shape.width, shape.inner, 2);
-  const Swiglu swiglu({gate_up, down}, {spec, spec}, set, engine::epilogues().silu_mul);
+  const Swiglu swiglu({gate_up, down}, {spec, spec}, set, loop::epilogues().silu_mul);
   auto scratch = swiglu.make_scratch(shape.rows);
   State native_state(shape);
   State float_state(shape);

@@ -7,6 +7,7 @@
 #include "driftless/base/text.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
+#include "driftless/native/native_reasoner.h"
 #include "driftless/reason/calibrate.h"
 
 namespace driftless::cli {
@@ -29,11 +30,36 @@ std::unique_ptr<reason::Reasoner> make_on_torch(const store::Checkpoint& checkpo
                                                .plan = &plan});
 }
 
+/// Four boards per thread keep all threads busy until the last boards.
+int64_t slots_on_cpu(const BackendOptions& options) {
+  return options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
+}
+
+engine::CpuOptions cpu_options(const BackendOptions& options) {
+  return {.slots = slots_on_cpu(options),
+          .threads = options.threads,
+          .dtype = engine::parse_dtype(options.dtype)};
+}
+
+std::unique_ptr<reason::Reasoner> make_native(const store::PackedModel& packed,
+                                              const BackendOptions& options) {
+  DRIFTLESS_REQUIRE(options.dtype == "f32", ErrorCode::InvalidArgument, "--dtype; got '",
+                    options.dtype, "', expected f32 with --native");
+  return native::make_native_reasoner(packed,
+                                      {.slots = slots_on_cpu(options), .threads = options.threads});
+}
+
 }  // namespace
 
 void add_device_flags(CLI::App& verb, BackendOptions& options) {
-  verb.add_option("--device", options.device, "cpu, or with libtorch cpu-torch or cuda")
-      ->capture_default_str();
+  CLI::Option* const device =
+      verb.add_option("--device", options.device,
+                      "cpu, native (integers), or with libtorch cpu-torch or cuda")
+          ->capture_default_str();
+  verb.add_flag_callback(
+          "--native", [&options] { options.device = "native"; },
+          "multiply integers instead of simulating them; mx quantizers get window=4")
+      ->excludes(device);
   verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16")
       ->capture_default_str();
   verb.add_option("--threads", options.threads, "threads")->capture_default_str();
@@ -61,21 +87,31 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
                                                 const quant::QuantPlan& plan,
                                                 const BackendOptions& options) {
   require_device(options);
-  if (options.device != "cpu") return make_on_torch(checkpoint, plan, options);
-  // Four boards per thread keep all threads busy until the last boards.
-  const int64_t slots =
-      options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
-  return engine::make_cpu_reasoner(checkpoint, {.slots = slots,
-                                                .threads = options.threads,
-                                                .dtype = engine::parse_dtype(options.dtype),
-                                                .plan = &plan});
+  // A float model has nothing to multiply as integers: it is what native rows are compared with.
+  if (options.device == "native" && !plan.layers.empty())
+    return make_native(store::pack_model(checkpoint, plan), options);
+  if (options.device != "cpu" && options.device != "native")
+    return make_on_torch(checkpoint, plan, options);
+  engine::CpuOptions cpu = cpu_options(options);
+  cpu.plan = &plan;
+  return engine::make_cpu_reasoner(checkpoint, cpu);
+}
+
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed,
+                                                const BackendOptions& options) {
+  require_device(options);
+  if (options.device == "native") return make_native(packed, options);
+  DRIFTLESS_REQUIRE(options.device == "cpu", ErrorCode::Unsupported, "--device ", options.device,
+                    ": packed models run on cpu and native; use their source");
+  return engine::make_cpu_reasoner(packed, cpu_options(options));
 }
 
 void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,
                std::span<const reason::Board> boards, std::span<quant::QuantPlan> plans) {
-  const bool is_cpu = options.device == "cpu";
   BackendOptions each = options;
-  each.slots = options.device == "cuda" ? kCudaCalibrationSlots : 1;
+  if (each.device == "native") each.device = "cpu";
+  const bool is_cpu = each.device == "cpu";
+  each.slots = each.device == "cuda" ? kCudaCalibrationSlots : 1;
   if (is_cpu) each.threads = 1;
   const auto make = [&](const quant::QuantPlan* transforms) {
     return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, each);

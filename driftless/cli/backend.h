@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which backend runs a model: the CPU engine, or libtorch where the build has it.
+// Which backend runs a model: the CPU engine, the native engine on integers, or libtorch where the
+// build has it.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 #include "driftless/cli/model_input.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
 
@@ -25,9 +26,10 @@ struct BackendOptions {
   int64_t slots = 0;  ///< 0: as many as keep the device busy
 };
 
-inline constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cpu-torch", "cuda"};
+inline constexpr std::array<std::string_view, 4> kDeviceNames = {"cpu", "native", "cpu-torch",
+                                                                 "cuda"};
 
-/// --device, --dtype and --threads.
+/// --device, --native (which is a device), --dtype and --threads.
 void add_device_flags(CLI::App& verb, BackendOptions& options);
 /// The same and --slots.
 void add_backend_flags(CLI::App& verb, BackendOptions& options);
@@ -42,6 +44,10 @@ std::string backend_name(const BackendOptions& options);
 /// or type that the build or the machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
+                                                const BackendOptions& options);
+
+/// The same for a packed model, which brings its plan, on the CPU.
+std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed,
                                                 const BackendOptions& options);
 
 /// reason::calibrate of the float model on that backend: on a CPU a board a thread at a time, on

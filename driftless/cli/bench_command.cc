@@ -1,183 +1,329 @@
 // SPDX-License-Identifier: Apache-2.0
-// driftless bench: how fast a model runs here, beside oneDNN's bare matmuls on the same shapes.
+// driftless bench: the machine's own limits, matrix products at the models' shapes, and whole
+// supervision steps, in every number type.
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "driftless/base/error.h"
+#include "driftless/base/file.h"
 #include "driftless/base/machine.h"
+#include "driftless/bench/calm.h"
+#include "driftless/bench/gemm.h"
+#include "driftless/bench/peaks.h"
+#include "driftless/bench/steps.h"
+#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/native/kernels/kernel_set.h"
 
 namespace driftless::cli {
 namespace {
 
-using engine::Dtype;
+using bench::StepRow;
+using bench::StepShape;
+using Json = nlohmann::ordered_json;
 
 struct BenchOptions {
   std::string model = default_model().string();
+  std::string data;  // empty: the bundled boards where they fit, otherwise blank ones
+  int64_t boards = 4;
   int64_t batch = 8;
   int64_t threads = default_threads();
   int64_t rounds = 20;
+  double patience_s = 10;
+  std::string json;
 };
 
-/// Does nothing: what is left of a step are its matmuls.
-constexpr engine::EpilogueSet kNoEpilogues = {
-    .name = "none",
-    .add = [](float*, const float*, int64_t) noexcept {},
-    .add_sum = [](float*, const float*, const float*, int64_t) noexcept {},
-    .silu_mul = [](const float*, const float*, float*, int64_t) noexcept {},
-    .add_norm = [](float*, const float*, int64_t, float) noexcept {},
-    .add_norm_columns = [](float*, int64_t, const float*, int64_t, int64_t, float,
-                           float*) noexcept {},
-    .softmax = [](float*, int64_t, float) noexcept {},
+/// Boards to think about; the examples own the tokens.
+struct Boards {
+  std::vector<task::Example> examples;
+  std::vector<reason::Board> boards;
 };
 
-/// What is timed, with the batch of the flags or a single board, and its row.
-constexpr size_t kBare = 0, kFloat = 1, kFloatSingle = 2, kBf16 = 3, kBf16Single = 4;
-struct KindRow {
-  const char* name;
-  Dtype dtype;
-  bool is_single;
-  const engine::EpilogueSet* epilogues;
-};
-constexpr std::array<KindRow, 5> kKinds = {
-    {{"f32 matmuls alone", Dtype::Float32, false, &kNoEpilogues},
-     {"f32 steps", Dtype::Float32, false, nullptr},
-     {"f32 steps", Dtype::Float32, true, nullptr},
-     {"bf16 steps", Dtype::BFloat16, false, nullptr},
-     {"bf16 steps", Dtype::BFloat16, true, nullptr}}};
+Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions& options) {
+  Boards result;
+  const std::filesystem::path bundled = default_model().parent_path() / "demo-sudoku.csv";
+  const bool fits_bundled = checkpoint.config.task == model::Task::Sudoku &&
+                            checkpoint.config.seq_len == 81 && std::filesystem::exists(bundled);
+  const std::string path = !options.data.empty() ? options.data
+                           : fits_bundled        ? bundled.string()
+                                                 : std::string();
+  if (path.empty()) {
+    result.examples.resize(1);
+    result.examples[0].input.assign(static_cast<size_t>(checkpoint.config.seq_len), 1);
+  } else {
+    result.examples = read_boards(task_of(checkpoint), {.path = path, .limit = options.boards});
+    require_fits(checkpoint, result.examples, path);
+  }
+  result.boards = boards_of(result.examples, 0);
+  return result;
+}
 
 /// What the rates are meant to be, as one over the other.
 struct Goal {
   const char* text;
-  size_t rate, base;  // rows of kKinds
+  const char* path;
+  bool is_single;
+  const char* base;
+  bool is_base_single;
   double least;
 };
 constexpr std::array<Goal, 3> kGoals = {
-    {{"f32 steps / their matmuls alone", kFloat, kBare, 0.85},
-     {"bf16 steps / f32 steps", kBf16, kFloat, 1.7},
-     {"f32 single board / f32 batch", kFloatSingle, kFloat, 0.75}}};
+    {{"f32 steps / their matmuls alone", "f32", false, "f32 matmuls alone", false, 0.85},
+     {"bf16 steps / f32 steps", "bf16", false, "f32", false, 1.7},
+     {"f32 single board / f32 batch", "f32", true, "f32", false, 0.75}}};
 constexpr double kMostMebibytes = 64;  // beside the weights
 
-/// One configuration under test and the times of its steps.
-class Contender {
+class Report {
  public:
-  Contender(const store::Checkpoint& checkpoint, const engine::CpuOptions& options)
-      : reasoner_(engine::make_cpu_reasoner(checkpoint, options)),
-        flops_(static_cast<double>(engine::step_flops(checkpoint.config) * options.slots)),
-        slots_(static_cast<size_t>(options.slots)) {
-    std::iota(slots_.begin(), slots_.end(), 0);
-    // A board of ones (all blank): the time of a step does not depend on what the board holds.
-    const std::vector<uint8_t> blank(static_cast<size_t>(checkpoint.config.seq_len), 1);
-    for (const int64_t slot : slots_) reasoner_->reset(slot, {.tokens = blank});
-    reasoner_->step(slots_);
-    for (const float logit : reasoner_->read(slots_.back()).logits) first_logits_.push_back(logit);
-  }
+  explicit Report(const BenchOptions& options)
+      : options_(options), checkpoint_(store::load_checkpoint(options.model)) {}
 
-  void time_step() {
-    const auto start = std::chrono::steady_clock::now();
-    reasoner_->step(slots_);
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    gflops_.push_back(flops_ / passed.count() / 1e9);
+  void run() {
+    bench::keep_onednn_to_vectors();
+    // What cannot run fails before anything is timed.
+    const Boards boards = read_bench_boards(checkpoint_, options_);
+    (void)engine::make_cpu_reasoner(checkpoint_,
+                                    {.slots = options_.batch, .threads = options_.threads});
+    f32_peak_bytes_ = peak_memory_bytes();
+    ThreadPool pool(options_.threads);
+    const bench::Calm before = bench::wait_for_calm(pool, options_.patience_s);
+    std::printf("%s, %s, native kernels %s, %lld threads, %lld rounds\nmachine: %s\n",
+                options_.model.c_str(), processor_name().c_str(),
+                std::string(native::kernels().name).c_str(),
+                static_cast<long long>(options_.threads), static_cast<long long>(options_.rounds),
+                to_string(before).c_str());
+    json_ = {{"model", options_.model},     {"processor", processor_name()},
+             {"compiler", compiler_name()}, {"native_kernels", native::kernels().name},
+             {"threads", options_.threads}, {"rounds", options_.rounds}};
+    run_peaks(pool);
+    run_gemms();
+    run_steps(boards);
+    const bench::Calm after = bench::wait_for_calm(pool, 0);
+    std::printf("machine afterwards: %s\n", to_string(after).c_str());
+    json_["calm"] = {{"is_calm", before.is_calm && after.is_calm},
+                     {"waited_s", before.waited_s},
+                     {"before", calm_json(before)},
+                     {"after", calm_json(after)}};
+    if (!options_.json.empty()) write_file_atomic(options_.json, json_.dump(2) + "\n");
   }
-
-  /// Of each round.
-  [[nodiscard]] const std::vector<double>& gflops() const { return gflops_; }
-  /// After the first step, which all contenders of one number type must agree on.
-  [[nodiscard]] const std::vector<float>& first_logits() const { return first_logits_; }
 
  private:
-  std::unique_ptr<reason::Reasoner> reasoner_;
-  double flops_;
-  std::vector<int64_t> slots_;
-  std::vector<double> gflops_;
-  std::vector<float> first_logits_;
+  static Json calm_json(const bench::Calm& calm) {
+    return {{"is_calm", calm.is_calm},
+            {"peak_spread", calm.peak_spread},
+            {"foreign_share", calm.foreign_share}};
+  }
+
+  void run_peaks(ThreadPool& pool) {
+    std::printf("\npeaks, on registers alone\n%-36s %8s %10s %9s\n", "kernel", "threads", "GFLOP/s",
+                "of int8");
+    json_["peaks"] = Json::array();
+    ThreadPool one(1);
+    for (ThreadPool* const threads : {&one, &pool}) {
+      if (threads == &pool && pool.thread_count() == 1) continue;
+      std::vector<bench::Contender> peaks;
+      const std::vector<bench::PeakKernel> kernels = bench::peak_kernels();
+      peaks.reserve(kernels.size());
+      for (const bench::PeakKernel& kernel : kernels)
+        peaks.push_back(bench::peak_contender(kernel, *threads));
+      bench::race(peaks, options_.rounds);
+      const std::string_view best = bench::int8_peak().name;
+      const auto int8 = std::find_if(peaks.begin(), peaks.end(),
+                                     [&](const auto& contender) { return contender.name == best; });
+      for (size_t i = 0; i < peaks.size(); ++i) {
+        const bench::Contender& peak = peaks[i];
+        const std::string name = (kernels[i].is_int8_dot ? "dot int8 " : "") + peak.name;
+        const double share = peak.gflops() / int8->gflops();
+        std::printf("%-36s %8lld %10.1f %8.1f%%\n", name.c_str(),
+                    static_cast<long long>(threads->thread_count()), peak.gflops(), 100 * share);
+        json_["peaks"].push_back({{"kernel", name},
+                                  {"threads", threads->thread_count()},
+                                  {"gflops", peak.gflops()},
+                                  {"share_of_int8_peak", share}});
+      }
+    }
+  }
+
+  void run_gemms() {
+    std::printf("\nproducts, best of %lld\n%-21s %-17s %-18s %7s %9s %8s %7s\n",
+                static_cast<long long>(3 * options_.rounds), "shape", "N x K * M", "kernel",
+                "threads", "GFLOP/s", "of int8", "x f32");
+    json_["gemm"] = Json::array();
+    for (const bench::NamedShape& shape : bench::kGemmShapes) {
+      for (const bench::GemmRow& row :
+           bench::race_gemms(shape, {.threads = options_.threads, .rounds = options_.rounds}))
+        report(row);
+    }
+  }
+
+  void report(const bench::GemmRow& row) {
+    const std::string dims = std::to_string(row.shape.n) + " x " + std::to_string(row.shape.k) +
+                             " * " + std::to_string(row.shape.m);
+    std::printf("%-21s %-17s %-18s %7lld %9.1f %7.1f%% %7.2f\n", row.shape_name.c_str(),
+                dims.c_str(), row.kernel.c_str(), static_cast<long long>(row.threads), row.gflops,
+                100 * row.share_of_int8_peak, row.ratio_to_f32.value_or(0));
+    Json entry = {{"kernel", row.kernel},
+                  {"name", row.shape_name},
+                  {"shape", {row.shape.n, row.shape.k, row.shape.m}},
+                  {"threads", row.threads},
+                  {"gflops", row.gflops},
+                  {"share_of_int8_peak", row.share_of_int8_peak},
+                  {"ratio_to_f32", nullptr}};
+    if (row.ratio_to_f32) entry["ratio_to_f32"] = *row.ratio_to_f32;
+    json_["gemm"].push_back(std::move(entry));
+  }
+
+  [[nodiscard]] std::vector<bench::StepEntry> step_entries() const {
+    const StepShape batch{options_.batch, options_.threads};
+    const StepShape single{1, options_.threads};
+    std::vector<bench::StepEntry> entries = {{bench::bare_path(checkpoint_), batch}};
+    for (const bench::Path& path : bench::step_paths(checkpoint_)) {
+      for (const StepShape& shape : {batch, single, StepShape{1, 1}}) {
+        const bool is_there =
+            std::any_of(entries.begin(), entries.end(), [&](const bench::StepEntry& entry) {
+              return entry.path.name == path.name && entry.shape == shape;
+            });
+        if (!is_there) entries.push_back({path, shape});
+      }
+    }
+    return entries;
+  }
+
+  void run_steps(const Boards& boards) {
+    const std::vector<bench::StepEntry> entries = step_entries();
+    const bench::StepRace race =
+        bench::race_steps(entries, checkpoint_, boards.boards, options_.rounds);
+    std::printf("\nsupervision steps\n%-36s %7s %9s %9s %8s %7s %12s\n", "", "threads", "GFLOP/s",
+                "best", "of int8", "x f32", "boards/s");
+    json_["step"] = Json::array();
+    for (const StepRow& row : race.rows) report(row, race);
+    run_halting(entries, boards);
+    std::printf("\nmedians over the rounds\n");
+    for (const Goal& goal : kGoals) report(goal, race);
+    report_memory();
+    if (!race.has_energy) std::printf("%-36s not exposed by this machine\n", "energy");
+    json_["energy_exposed"] = race.has_energy;
+  }
+
+  [[nodiscard]] double board_flops() const {
+    return static_cast<double>(engine::step_flops(checkpoint_.config) *
+                               checkpoint_.config.halt_max_steps);
+  }
+
+  static const StepRow& find(const bench::StepRace& race, const std::string& path,
+                             const StepShape& shape) {
+    return *std::find_if(race.rows.begin(), race.rows.end(), [&](const StepRow& row) {
+      return row.path == path && row.shape == shape;
+    });
+  }
+
+  void report(const StepRow& row, const bench::StepRace& race) {
+    const double peak = row.shape.threads == 1 ? race.int8_peak_gflops_1 : race.int8_peak_gflops_n;
+    const double share = row.best_gflops() / peak;
+    const double ratio = median_ratio(row, find(race, bench::kBasePath, row.shape));
+    const bool is_bare = row.path == race.rows.front().path;
+    const std::string name =
+        row.path + (is_bare ? "" : " steps") + ", batch " + std::to_string(row.shape.batch);
+    const double boards = is_bare ? 0 : row.boards_per_s(board_flops());
+    std::printf("%-36s %7lld %9.1f %9.1f %7.1f%% %7.2f %12.3f\n", name.c_str(),
+                static_cast<long long>(row.shape.threads), row.median_gflops(), row.best_gflops(),
+                100 * share, ratio, boards);
+    Json entry = {{"path", row.path},
+                  {"d", checkpoint_.config.hidden_size},
+                  {"batch", row.shape.batch},
+                  {"threads", row.shape.threads},
+                  {"gflops", row.best_gflops()},
+                  {"median_gflops", row.median_gflops()},
+                  {"share_of_int8_peak", share},
+                  {"ratio_to_f32", ratio},
+                  {"joules_per_step", nullptr}};
+    if (race.has_energy)
+      entry["joules_per_step"] =
+          row.joules / static_cast<double>(std::ssize(row.gflops) * row.shape.batch);
+    if (!is_bare) entry["boards_per_s_fixed"] = boards;
+    json_["step"].push_back(std::move(entry));
+  }
+
+  /// Adds the rate with adaptive halting to the batch rows of each path.
+  void run_halting(const std::vector<bench::StepEntry>& entries, const Boards& boards) {
+    const StepShape shape{options_.batch, options_.threads};
+    std::printf("\nwith adaptive halting, %zu boards, batch %lld\n", boards.boards.size(),
+                static_cast<long long>(options_.batch));
+    for (size_t i = 1; i < entries.size(); ++i) {
+      if (entries[i].shape != shape) continue;
+      const bench::HaltingRate rate = halting_rate(entries[i].path, shape, boards.boards);
+      std::printf("%-36s %9.3f boards/s, %.2f steps each\n", entries[i].path.name.c_str(),
+                  rate.boards_per_s, rate.mean_steps);
+      json_["step"][i]["boards_per_s_halting"] = rate.boards_per_s;
+      json_["step"][i]["mean_steps_halting"] = rate.mean_steps;
+    }
+  }
+
+  void report(const Goal& goal, const bench::StepRace& race) const {
+    const auto shape = [&](bool is_single) {
+      return StepShape{is_single ? 1 : options_.batch, options_.threads};
+    };
+    const double ratio = median_ratio(find(race, goal.path, shape(goal.is_single)),
+                                      find(race, goal.base, shape(goal.is_base_single)));
+    std::printf("%-36s %6.3f      (goal at least %.2f: %s)\n", goal.text, ratio, goal.least,
+                ratio >= goal.least ? "reached" : "missed");
+  }
+
+  /// Weights as float32 against all that the process held when its first model stood.
+  void report_memory() {
+    constexpr double kMebibyte = 1 << 20;
+    double weights = 0;
+    for (const auto& [name, tensor] : checkpoint_.tensors)
+      weights += static_cast<double>(tensor.values.size() * sizeof(float)) / kMebibyte;
+    const double rest = static_cast<double>(f32_peak_bytes_) / kMebibyte - weights;
+    std::printf("%-36s %6.1f MiB  (goal at most %.0f: %s), weights %.1f MiB\n",
+                "f32 batch, memory beside the weights", rest, kMostMebibytes,
+                rest <= kMostMebibytes ? "reached" : "missed", weights);
+    json_["memory"] = {{"f32_beside_weights_mib", rest},
+                       {"f32_weights_mib", weights},
+                       {"peak_rss_mib", static_cast<double>(peak_memory_bytes()) / kMebibyte}};
+  }
+
+  BenchOptions options_;
+  store::Checkpoint checkpoint_;
+  int64_t f32_peak_bytes_ = 0;
+  Json json_;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// Weights as float32 against all that the process holds at its fullest.
-void print_memory(const store::Checkpoint& checkpoint, int64_t peak_bytes) {
-  constexpr double kMebibyte = 1 << 20;
-  double weights = 0;
-  for (const auto& [name, tensor] : checkpoint.tensors)
-    weights += static_cast<double>(tensor.values.size() * sizeof(float)) / kMebibyte;
-  const double rest = static_cast<double>(peak_bytes) / kMebibyte - weights;
-  std::printf("%-36s %6.1f MiB  (goal at most %.0f: %s), weights %.1f MiB\n",
-              "f32 batch, memory beside the weights", rest, kMostMebibytes,
-              rest <= kMostMebibytes ? "reached" : "missed", weights);
-}
-
-void print_goal(const Goal& goal, const std::vector<Contender>& contenders) {
-  std::vector<double> ratios;
-  for (size_t round = 0; round < contenders[goal.rate].gflops().size(); ++round)
-    ratios.push_back(contenders[goal.rate].gflops()[round] / contenders[goal.base].gflops()[round]);
-  const double ratio = median(ratios);
-  std::printf("%-36s %6.3f      (goal at least %.2f: %s)\n", goal.text, ratio, goal.least,
-              ratio >= goal.least ? "reached" : "missed");
-}
-
-void bench(const BenchOptions& options) {
-  const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
-  std::vector<Contender> contenders;
-  int64_t peak_bytes = 0;
-  for (const KindRow& kind : kKinds) {
-    contenders.emplace_back(checkpoint,
-                            engine::CpuOptions{.slots = kind.is_single ? 1 : options.batch,
-                                               .threads = options.threads,
-                                               .dtype = kind.dtype,
-                                               .epilogues = kind.epilogues});
-    // The bare matmuls need what the steps need.
-    if (contenders.size() == 1) peak_bytes = peak_memory_bytes();
-  }
-  for (const auto& [batch, single] : {std::pair{kFloat, kFloatSingle}, {kBf16, kBf16Single}})
-    DRIFTLESS_REQUIRE(contenders[batch].first_logits() == contenders[single].first_logits(),
-                      ErrorCode::Internal,
-                      "bench: a single board got other logits than in a batch");
-  // In turn, so that a busy moment of the machine meets all of them.
-  for (int64_t round = 0; round < options.rounds; ++round)
-    for (Contender& contender : contenders) contender.time_step();
-
-  std::printf("%s, %s, %lld threads, %lld rounds\n", options.model.c_str(),
-              processor_name().c_str(), static_cast<long long>(options.threads),
-              static_cast<long long>(options.rounds));
-  for (size_t i = 0; i < kKinds.size(); ++i) {
-    const std::vector<double>& gflops = contenders[i].gflops();
-    const int64_t batch = kKinds[i].is_single ? 1 : options.batch;
-    const std::string name = kKinds[i].name + (", batch " + std::to_string(batch));
-    std::printf("%-36s %6.1f GFLOP/s median  %6.1f best\n", name.c_str(), median(gflops),
-                *std::max_element(gflops.begin(), gflops.end()));
-  }
-  std::printf("\nmedians over the rounds\n");
-  for (const Goal& goal : kGoals) print_goal(goal, contenders);
-  print_memory(checkpoint, peak_bytes);
-}
 
 }  // namespace
 
 void add_bench_command(CLI::App& verb) {
   auto options = std::make_shared<BenchOptions>();
   verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
+  verb.add_option("--data", options->data,
+                  "boards to think about (default: the bundled ones where they fit)");
+  verb.add_option("--boards", options->boards, "of them, for the rate with adaptive halting")
+      ->check(positive())
+      ->capture_default_str();
   verb.add_option("--batch", options->batch, "boards at a time")->capture_default_str();
   verb.add_option("--threads", options->threads, "threads")->capture_default_str();
-  verb.add_option("--rounds", options->rounds, "steps to time of each kind")
+  verb.add_option("--rounds", options->rounds, "times to measure everything")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  verb.add_option("--patience", options->patience_s, "seconds to wait for a calm machine")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb.add_option("--json", options->json, "write peaks, gemm and step as JSON");
   show_example(verb, "driftless bench --threads 2");
   verb.require_subcommand(0, 1);
   add_bench_train_command(*verb.add_subcommand("train", "how fast a training step is here"));
   verb.callback([options, &verb] {
-    if (verb.get_subcommands().empty()) bench(*options);
+    if (!verb.get_subcommands().empty()) return;
+    require_writable(options->json);
+    Report(*options).run();
   });
 }
 

@@ -187,15 +187,17 @@ void require_sound(const EvalOptions& options) {
 
 void eval(EvalOptions options) {
   require_sound(options);
-  const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
+  const ModelFile model = load_model(options.model);
+  const store::Checkpoint& checkpoint = model.checkpoint;
   options.arc.seed = options.seed;
   if (options.steps == 0) options.steps = checkpoint.config.halt_max_steps;
   const Boards boards = read_input(checkpoint, options);
   DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
                     "--submission: for ARC models only; got a model for ", boards.task.name);
   const InterruptGuard guard;
-  const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, options.backend);
-  const auto reasoner = make_reasoner(checkpoint, scheme.plan, options.backend);
+  const PlannedScheme scheme = planned_scheme(options.scheme, model, options.backend);
+  const auto reasoner = model.packed ? make_reasoner(*model.packed, options.backend)
+                                     : make_reasoner(checkpoint, scheme.plan, options.backend);
   const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,
                                      {.halting = reason::find_halting(options.halting),
                                       .max_steps = options.steps,
@@ -227,7 +229,7 @@ void add_arc_flags(CLI::App& verb, EvalOptions& options) {
 
 void add_eval_command(CLI::App& verb) {
   auto options = std::make_shared<EvalOptions>();
-  verb.add_option("model", options->model, "checkpoint (safetensors)")->required();
+  verb.add_option("model", options->model, "checkpoint or packed model (safetensors)")->required();
   verb.add_option("--data", options->data.path,
                   "boards with answers, in a file of the model's task or a data-set folder")
       ->required();

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless info: what this build is and what it runs on, or what a model file holds.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/base/machine.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/model_input.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
+#include "driftless/native/native_reasoner.h"
 #include "driftless/quant/kernels/kernel_set.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/reason/linear_layers.h"
 
 namespace driftless::cli {
 namespace {
@@ -25,14 +29,56 @@ void print_build() {
   std::printf("processor   %s\n", processor_name().c_str());
   std::printf("kernels     %s (available: %s; set DRIFTLESS_ISA to choose)\n", chosen.c_str(),
               join(available, ", ").c_str());
+  available.clear();
+  for (const native::KernelSet* set : native::available_kernels()) available.push_back(set->name);
+  std::printf("native      %s (available: %s; set DRIFTLESS_NATIVE_ISA to choose)\n",
+              std::string(native::kernels().name).c_str(), join(available, ", ").c_str());
+}
+
+/// Bytes of a packed weight: codes, scales and what else decoding needs.
+int64_t packed_bytes(const store::PackedWeight& weight) {
+  const quant::RunScales& scales = weight.matrix.scales;
+  return std::ssize(weight.matrix.bytes) + std::ssize(scales.codes) +
+         4 * (std::ssize(scales.floats) + std::ssize(weight.factors));
+}
+
+/// What multiplies a packed model: the native engine, or why that cannot.
+std::string native_text(const store::PackedModel& packed) {
+  try {
+    (void)native::make_native_reasoner(packed, {.slots = 1});
+    return "runs on " + std::string(native::kernels().name);
+  } catch (const Error& error) {
+    return std::string("no: ") + error.what();
+  }
+}
+
+void print_packed(const store::PackedModel& packed, const std::string& path) {
+  const auto layers = reason::linear_layers(packed.config);
+  std::printf("packed      %s\n", quant::describe(packed.plan, layers).c_str());
+  std::printf("source      sha256 %s\n", packed.source_sha256.c_str());
+  if (!packed.calibration.empty()) std::printf("calibrated  %s\n", packed.calibration.c_str());
+  std::printf("size        %lld bytes\n", static_cast<long long>(std::filesystem::file_size(path)));
+  std::printf("native      %s\n", native_text(packed).c_str());
+  for (const auto& [name, weight] : packed.weights) {
+    const quant::PackedMatrix& matrix = weight.matrix;
+    const auto bits = 8 * static_cast<double>(packed_bytes(weight)) /
+                      static_cast<double>(matrix.rows * matrix.cols);
+    std::printf("  %-45s [%lld, %lld] %s, %.2f bits an element\n", name.c_str(),
+                static_cast<long long>(matrix.rows), static_cast<long long>(matrix.cols),
+                to_string(matrix.spec).c_str(), bits);
+  }
+  for (const auto& [name, tensor] : packed.tensors)
+    std::printf("  %-45s %s float\n", name.c_str(), store::shape_text(tensor.shape).c_str());
 }
 
 void print_model(const std::string& path) {
-  const auto checkpoint = store::load_checkpoint(path);
+  const ModelFile model = load_model(path);
+  const store::Checkpoint& checkpoint = model.checkpoint;
   std::printf("model       %s\n", path.c_str());
   std::printf("parameters  %lld trained\n",
               static_cast<long long>(model::trainable_count(checkpoint.config)));
   std::printf("config      %s\n", model::config_to_json(checkpoint.config).c_str());
+  if (model.packed) return print_packed(*model.packed, path);
   for (const auto& [name, tensor] : checkpoint.tensors) {
     std::printf("  %-45s %s\n", name.c_str(), store::shape_text(tensor.shape).c_str());
   }

@@ -34,6 +34,8 @@ constexpr std::array kVerbs = {
     Verb{"trace", "record board trajectories for a report's player", add_trace_command},
     Verb{"report", "turn results into one page to look at", add_report_command},
     Verb{"bench", "how fast a model runs here", add_bench_command},
+    Verb{"quantize", "pack a model's weights for the native engine", add_quantize_command},
+    Verb{"accumulators", "the accumulator widths that a model needs", add_accumulators_command},
     Verb{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
     Verb{"qat", "train a quantized model from a float one (needs libtorch)", add_qat_command},
     Verb{"formats", "the table of number formats", add_formats_command},

@@ -13,10 +13,26 @@
 
 namespace driftless::cli {
 
-std::filesystem::path default_model() {
+namespace {
+
+std::filesystem::path models_folder() {
   const char* const folder = std::getenv("DRIFTLESS_MODELS");
-  return std::filesystem::path(folder != nullptr ? folder : DRIFTLESS_MODELS_FOLDER) /
-         "sudoku-small.safetensors";
+  return folder != nullptr ? folder : DRIFTLESS_MODELS_FOLDER;
+}
+
+}  // namespace
+
+std::filesystem::path default_model() { return models_folder() / "sudoku-small.safetensors"; }
+
+std::filesystem::path default_packed_model() {
+  return models_folder() / "sudoku-small-mxint4.safetensors";
+}
+
+ModelFile load_model(const std::filesystem::path& path) {
+  if (!store::is_packed(path)) return {.checkpoint = store::load_checkpoint(path)};
+  store::PackedModel packed = store::load_packed(path);
+  store::Checkpoint checkpoint{.config = packed.config, .tensors = {}, .metadata = {}};
+  return {.checkpoint = std::move(checkpoint), .packed = std::move(packed)};
 }
 
 const task::Task& task_of(const store::Checkpoint& checkpoint) {

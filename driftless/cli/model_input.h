@@ -4,18 +4,29 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "driftless/reason/reasoner.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/store/packed_model.h"
 #include "driftless/task/table.h"
 
 namespace driftless::cli {
 
-/// The bundled model; DRIFTLESS_MODELS names another folder to look for it.
+/// The bundled models, float and packed; DRIFTLESS_MODELS names another folder to look for them.
 std::filesystem::path default_model();
+std::filesystem::path default_packed_model();
+
+/// A model file: a checkpoint, or a packed model, whose checkpoint then has a configuration only.
+struct ModelFile {
+  store::Checkpoint checkpoint;
+  std::optional<store::PackedModel> packed{};
+};
+
+/// Throws what store::load_checkpoint and store::load_packed throw.
+ModelFile load_model(const std::filesystem::path& path);
 
 /// The task that the model was trained for. Throws Unsupported when it is none of ours.
 const task::Task& task_of(const store::Checkpoint& checkpoint);

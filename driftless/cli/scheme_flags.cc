@@ -5,6 +5,7 @@
 #include "driftless/base/file.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/model/schedule.h"
+#include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan_json.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
@@ -92,10 +93,28 @@ PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& 
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
   require_device(backend);
+  if (backend.device == "native") {
+    DRIFTLESS_REQUIRE(!result.plan.layers.empty(), ErrorCode::InvalidArgument,
+                      "--native: nothing is quantized; expected a packed model, or --weights and "
+                      "--acts, such as mxint4");
+    result.plan = native::with_windows(std::move(result.plan));
+  }
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
     result.calibration = calibrate(flags, checkpoint, backend, result.plan);
   return result;
+}
+
+PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
+                             const BackendOptions& backend) {
+  if (!model.packed) return planned_scheme(flags, model.checkpoint, backend);
+  const bool asks_for_more = flags.weights != "none" || flags.acts != "none" || !flags.plan.empty();
+  DRIFTLESS_REQUIRE(!asks_for_more, ErrorCode::InvalidArgument,
+                    "--weights, --acts, --plan: the packed model is quantized already; "
+                    "expected its source for another scheme");
+  return {.plan = model.packed->plan,
+          .text = quant::describe(model.packed->plan, reason::linear_layers(model.packed->config)),
+          .calibration = model.packed->calibration};
 }
 
 }  // namespace driftless::cli

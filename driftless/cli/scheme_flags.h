@@ -43,4 +43,9 @@ struct PlannedScheme {
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
                              const BackendOptions& backend);
 
+/// The same for a model file of either kind. A packed model brings its plan; throws InvalidArgument
+/// where the flags ask for another one.
+PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
+                             const BackendOptions& backend);
+
 }  // namespace driftless::cli

@@ -4,12 +4,13 @@
 #include <memory>
 #include <string>
 
+#include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/board_text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
+#include "driftless/cli/scheme_flags.h"
 #include "driftless/cli/solve_view.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/reason/run.h"
 
 namespace driftless::cli {
@@ -18,11 +19,12 @@ namespace {
 struct SolveOptions {
   std::string board;
   std::string file;
-  std::string model = default_model().string();
+  std::string model;  // empty: a bundled one
   std::string identifiers;
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string dtype = "f32";
   uint64_t seed = 0;
+  bool is_native = false;
   bool as_json = false;
   bool no_color = false;
 };
@@ -54,14 +56,26 @@ std::string title_of(const task::Example& example, size_t index, size_t count) {
          (example.name.empty() ? "" : ", " + example.name);
 }
 
-void solve(const SolveOptions& options) {
-  const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
+/// A float model runs natively as mxint4 in weights and activations.
+std::unique_ptr<reason::Reasoner> make_reasoner_for(const ModelFile& model,
+                                                    const SolveOptions& options) {
+  const BackendOptions backend{
+      .device = options.is_native ? "native" : "cpu", .dtype = options.dtype, .slots = 1};
+  if (model.packed) return make_reasoner(*model.packed, backend);
+  if (!options.is_native) return make_reasoner(model.checkpoint, {}, backend);
+  const SchemeFlags scheme{.weights = "mxint4", .acts = "mxint4"};
+  return make_reasoner(model.checkpoint, planned_scheme(scheme, model, backend).plan, backend);
+}
+
+void solve(SolveOptions options) {
+  if (options.model.empty())
+    options.model = (options.is_native ? default_packed_model() : default_model()).string();
+  const ModelFile model = load_model(options.model);
+  const store::Checkpoint& checkpoint = model.checkpoint;
   const task::Task& task = task_of(checkpoint);
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
   require_fits(checkpoint, examples, options.file.empty() ? "solve" : options.file);
-  const auto reasoner = engine::make_cpu_reasoner(
-      checkpoint,
-      {.slots = 1, .threads = default_threads(), .dtype = engine::parse_dtype(options.dtype)});
+  const auto reasoner = make_reasoner_for(model, options);
   const std::vector<reason::Board> boards = boards_of(examples, options.seed);
   const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;
   for (size_t i = 0; i < boards.size(); ++i) {
@@ -88,7 +102,10 @@ void add_solve_command(CLI::App& verb) {
                                 "one line of cells, '.' or '0' for a blank (default: a sample)");
   verb.add_option("--file", options->file, "solve every board of a file (ARC: every test input)")
       ->excludes(board);
-  verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
+  verb.add_option("--model", options->model,
+                  "checkpoint or packed model (default: the bundled Sudoku model)");
+  verb.add_flag("--native", options->is_native,
+                "multiply integers; without --model the bundled packed model");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       ->check(positive());
   verb.add_option("--dtype", options->dtype, "f32 or bf16")->capture_default_str();

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "driftless/engine/block.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
-#include "driftless/engine/rope.h"
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/loop/rope.h"
 
 namespace driftless::engine {
 namespace {
@@ -20,7 +20,7 @@ class Projection : public Stage {
         heads_(build.config.num_heads),
         input_(build, prefix + ".qkv_proj.weight", {layout_.part_rows, layout_.width}),
         rope_(build.config),
-        qkv_(input_.dtype(),
+        qkv_(input_.arithmetic(),
              {.m = layout_.part_rows,
               .k = input_.length(),
               .n = 3 * layout_.width,
@@ -46,7 +46,7 @@ class Projection : public Stage {
   Layout layout_;
   int64_t heads_;
   LinearInput input_;
-  Rope rope_;
+  loop::Rope rope_;
   Matmul qkv_;
 };
 
@@ -76,7 +76,7 @@ class Attention : public Stage {
                  .b = {3 * layout_.width},
                  .c = {layout_.width}},
                 build.workers),
-        output_(output_input_.dtype(),
+        output_(output_input_.arithmetic(),
                 {.m = layout_.part_rows,
                  .k = output_input_.length(),
                  .n = layout_.width,

@@ -3,17 +3,30 @@
 // residual and norm. h <- norm(h + sublayer(h)).
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "driftless/engine/dtype.h"
-#include "driftless/engine/kernels/epilogues.h"
+#include "driftless/engine/matmul.h"
 #include "driftless/engine/planned_model.h"
-#include "driftless/engine/stage.h"
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/loop/stage.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::engine {
+
+using loop::EpilogueSet;
+using loop::Layout;
+using loop::real_rows;
+using loop::Stage;
+using loop::Stages;
+using loop::Work;
+
+/// By the name of the weight.
+using IntegerLayers = std::map<std::string, IntegerArithmetic, std::less<>>;
 
 /// What the stages of a model are built from.
 struct Build {
@@ -23,14 +36,15 @@ struct Build {
   Dtype dtype;
   int64_t workers;
   const EpilogueSet& epilogues;
-  const PlannedLayers& planned;  // what happens to inputs; `tensors` holds planned weights already
+  const IntegerLayers& integers;  // planned layers that multiply integers
+  const PlannedLayers& planned;   // what happens to inputs; `tensors` holds planned weights already
 
   [[nodiscard]] const float* weights(const std::string& name) const {
     return tensors.at(name).values.data();
   }
 };
 
-using Stages = std::vector<std::unique_ptr<Stage>>;
+std::unique_ptr<Stage> make_heads(const Build& build);
 
 /// Appends the stages of the block whose parameters start with `prefix`.
 void add_block(Stages& stages, const Build& build, const std::string& prefix);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SwiGLU over the channels of each row, norm over the row.
 #include "driftless/engine/block.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
+#include "driftless/loop/kernels/epilogues.h"
 
 namespace driftless::engine {
 namespace {
@@ -18,7 +18,7 @@ class ChannelMixer : public Stage {
         eps_(static_cast<float>(build.config.rms_norm_eps)),
         gate_up_input_(build, prefix + ".gate_up_proj.weight", {layout_.part_rows, layout_.width}),
         down_input_(build, prefix + ".down_proj.weight", {layout_.part_rows, inner_}),
-        gate_up_(gate_up_input_.dtype(),
+        gate_up_(gate_up_input_.arithmetic(),
                  {.m = layout_.part_rows,
                   .k = gate_up_input_.length(),
                   .n = 2 * inner_,
@@ -26,7 +26,7 @@ class ChannelMixer : public Stage {
                   .b = transposed(gate_up_input_.length()),
                   .c = {2 * inner_}},
                  build.workers, {.b = build.weights(gate_up_input_.name())}),
-        down_(down_input_.dtype(),
+        down_(down_input_.arithmetic(),
               {.m = layout_.part_rows,
                .k = down_input_.length(),
                .n = layout_.width,

@@ -34,14 +34,17 @@ void transpose(const float* from, int64_t rows, int64_t columns, int64_t from_st
 }  // namespace
 
 LinearInput::LinearInput(const Build& build, std::string name, const Shape& shape)
-    : name_(std::move(name)), shape_(shape), dtype_(build.dtype) {
+    : name_(std::move(name)), shape_(shape), arithmetic_{.dtype = build.dtype} {
   inputs_ = length_ = build.tensors.at(name_).shape.back();
   const auto planned = build.planned.find(name_);
   if (planned == build.planned.end()) return;
+  const auto integers = build.integers.find(name_);
+  if (integers != build.integers.end()) arithmetic_.integers = &integers->second;
   inputs_ = planned->second.inputs();
   if (planned->second.transforms_input() || planned->second.quantizes_input())
     layer_ = planned->second;
-  if (planned->second.is_exact_in_bf16() && tile_kernels() != nullptr) dtype_ = Dtype::BFloat16;
+  if (planned->second.is_exact_in_bf16() && tile_kernels() != nullptr)
+    arithmetic_.dtype = Dtype::BFloat16;
 }
 
 int64_t LinearInput::stride() const {

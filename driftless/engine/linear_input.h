@@ -8,6 +8,7 @@
 #include <string>
 
 #include "driftless/engine/block.h"
+#include "driftless/engine/matmul.h"
 #include "driftless/quant/planned_layer.h"
 
 namespace driftless::engine {
@@ -30,9 +31,9 @@ class LinearInput {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Reduction length of the product: that of the weight in Build.
   [[nodiscard]] int64_t length() const { return length_; }
-  /// How to multiply: in bf16 where that changes no operand and the processor is made for it,
-  /// otherwise as Build says.
-  [[nodiscard]] Dtype dtype() const { return dtype_; }
+  /// How to multiply: as integers where Build says so, in bf16 where that changes no operand and
+  /// the processor is made for it, otherwise in Build's type.
+  [[nodiscard]] const Arithmetic& arithmetic() const { return arithmetic_; }
   /// Of what prepare() returns.
   [[nodiscard]] int64_t stride() const;
   [[nodiscard]] int64_t scratch_size() const;
@@ -58,7 +59,7 @@ class LinearInput {
   Shape shape_;
   int64_t inputs_;  // before the transforms
   int64_t length_;
-  Dtype dtype_;
+  Arithmetic arithmetic_;
   std::optional<quant::PlannedLayer> layer_;  // where the plan changes the input
 };
 

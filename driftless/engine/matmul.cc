@@ -6,9 +6,11 @@
 namespace driftless::engine {
 namespace {
 
-std::unique_ptr<Product> make_product(Dtype dtype, const MatmulShape& shape, int64_t workers,
-                                      const Constant& constant) {
-  if (dtype == Dtype::Float32) return make_onednn_product(shape, workers, constant);
+std::unique_ptr<Product> make_product(const Arithmetic& arithmetic, const MatmulShape& shape,
+                                      int64_t workers, const Constant& constant) {
+  if (arithmetic.integers != nullptr)
+    return make_integer_product(*arithmetic.integers, shape, constant);
+  if (arithmetic.dtype == Dtype::Float32) return make_onednn_product(shape, workers, constant);
   if (const TileKernels* kernels = tile_kernels())
     return make_tile_product(*kernels, shape, workers, constant);
   return make_rounded_product(shape, workers, constant);
@@ -17,6 +19,10 @@ std::unique_ptr<Product> make_product(Dtype dtype, const MatmulShape& shape, int
 }  // namespace
 
 Matmul::Matmul(Dtype dtype, const MatmulShape& shape, int64_t workers, const Constant& constant)
-    : product_(make_product(dtype, shape, workers, constant)) {}
+    : Matmul(Arithmetic{.dtype = dtype}, shape, workers, constant) {}
+
+Matmul::Matmul(const Arithmetic& arithmetic, const MatmulShape& shape, int64_t workers,
+               const Constant& constant)
+    : product_(make_product(arithmetic, shape, workers, constant)) {}
 
 }  // namespace driftless::engine

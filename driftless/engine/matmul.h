@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "driftless/engine/dtype.h"
+#include "driftless/native/accumulator.h"
+#include "driftless/quant/spec.h"
 
 namespace driftless::engine {
 
@@ -30,6 +32,19 @@ struct Constant {
   const float* b = nullptr;
 };
 
+/// Products of integers: both operands are quantized and their sums run through an accumulator.
+struct IntegerArithmetic {
+  quant::QuantSpec weights;  ///< of the constant operand; a row is an output
+  quant::QuantSpec acts;     ///< of the other one; needs no more than a row at a time
+  native::Accumulator accumulator;
+};
+
+/// What a product computes with: floats of a type, or integers where those are given.
+struct Arithmetic {
+  Dtype dtype = Dtype::Float32;
+  const IntegerArithmetic* integers = nullptr;
+};
+
 /// How a shape is multiplied; see Matmul.
 class Product {
  public:
@@ -42,6 +57,9 @@ class Matmul {
   /// For `workers` threads that may run it at the same time. Throws Unsupported where no library or
   /// kernel of this build can multiply the shape.
   Matmul(Dtype dtype, const MatmulShape& shape, int64_t workers, const Constant& constant = {});
+  /// Integers need a constant operand, with its reduction axis along its rows.
+  Matmul(const Arithmetic& arithmetic, const MatmulShape& shape, int64_t workers,
+         const Constant& constant);
 
   /// Computes on the calling thread alone; `worker` is its number. The result is a function of the
   /// operands and the shape only. A constant operand is ignored.

@@ -36,4 +36,20 @@ PlannedModel plan_model(const store::Checkpoint& checkpoint, const quant::QuantP
   return model;
 }
 
+PlannedModel planned_from(const store::PackedModel& packed) {
+  PlannedModel model{packed.tensors, {}};
+  for (const auto& [name, weight] : packed.weights)
+    model.tensors.emplace(name, store::decoded(weight));
+  for (const quant::LinearLayer& layer : reason::linear_layers(packed.config)) {
+    const quant::LayerPlan* const planned = packed.plan.find(layer.name);
+    if (planned == nullptr) continue;
+    const auto weight = packed.weights.find(layer.name);
+    model.layers.emplace(
+        layer.name, quant::PlannedLayer(*planned, layer.inputs,
+                                        weight == packed.weights.end() ? std::vector<float>()
+                                                                       : weight->second.factors));
+  }
+  return model;
+}
+
 }  // namespace driftless::engine

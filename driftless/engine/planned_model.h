@@ -7,7 +7,7 @@
 #include <string>
 
 #include "driftless/quant/planned_layer.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/store/packed_model.h"
 
 namespace driftless::engine {
 
@@ -24,5 +24,8 @@ struct PlannedModel {
 
 /// Requires a complete checkpoint. Throws what quant::require_fits and quant::PlannedLayer throw.
 PlannedModel plan_model(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan);
+
+/// The same from packed weights: what plan_model gives for their source, bit for bit.
+PlannedModel planned_from(const store::PackedModel& packed);
 
 }  // namespace driftless::engine

@@ -22,4 +22,8 @@ std::unique_ptr<Product> make_tile_product(const TileKernels& kernels, const Mat
 std::unique_ptr<Product> make_rounded_product(const MatmulShape& shape, int64_t workers,
                                               const Constant& constant);
 
+/// Integers, one operand constant.
+std::unique_ptr<Product> make_integer_product(const IntegerArithmetic& arithmetic,
+                                              const MatmulShape& shape, const Constant& constant);
+
 }  // namespace driftless::engine

@@ -2,7 +2,7 @@
 #include <bit>
 #include <vector>
 
-#include "driftless/engine/buffer.h"
+#include "driftless/base/buffer.h"
 #include "driftless/engine/products.h"
 
 namespace driftless::engine {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "driftless/engine/buffer.h"
+#include "driftless/base/buffer.h"
 #include "driftless/engine/products.h"
 
 namespace driftless::engine {

@@ -3,9 +3,9 @@
 // state to [D, T]; here the weights stand on the left instead, W [2 inner, T] times h [T, D], and
 // nothing is transposed. A part is a range of channels, that is, columns of h.
 #include "driftless/engine/block.h"
-#include "driftless/engine/kernels/epilogues.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
+#include "driftless/loop/kernels/epilogues.h"
 
 namespace driftless::engine {
 namespace {
@@ -22,7 +22,7 @@ class TokenMixer : public Stage {
                        {layout_.part_channels, layout_.width, Lie::Columns}),
         down_input_(build, prefix + ".down_proj.weight",
                     {layout_.part_channels, layout_.part_channels, Lie::Columns}),
-        gate_up_(gate_up_input_.dtype(),
+        gate_up_(gate_up_input_.arithmetic(),
                  {.m = 2 * inner_,
                   .k = gate_up_input_.length(),
                   .n = layout_.part_channels,
@@ -30,7 +30,7 @@ class TokenMixer : public Stage {
                   .b = {gate_up_input_.stride()},
                   .c = {layout_.part_channels}},
                  build.workers, {.a = build.weights(gate_up_input_.name())}),
-        down_(down_input_.dtype(),
+        down_(down_input_.arithmetic(),
               {.m = layout_.rows,
                .k = down_input_.length(),
                .n = layout_.part_channels,

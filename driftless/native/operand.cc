@@ -2,6 +2,7 @@
 #include "driftless/native/operand.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "driftless/base/error.h"
@@ -60,8 +61,11 @@ int8_t mantissa_of(uint8_t code, int bits) {
 /// For each block of a row whether it has a mantissa other than zero.
 std::vector<bool> nonzero_blocks(const Integers& integers, int64_t row) {
   std::vector<bool> nonzero(static_cast<size_t>(integers.blocks));
-  for (int64_t at = 0; at < integers.k; ++at) {
-    if (integers.mantissa(row, at) != 0) nonzero[static_cast<size_t>(at / kBlock)] = true;
+  const auto first = integers.mantissas.begin() + row * integers.k;
+  for (int64_t block = 0; block < integers.blocks; ++block) {
+    const int64_t last = std::min((block + 1) * kBlock, integers.k);
+    nonzero[static_cast<size_t>(block)] = std::any_of(
+        first + block * kBlock, first + last, [](int8_t mantissa) { return mantissa != 0; });
   }
   return nonzero;
 }
@@ -278,6 +282,11 @@ PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
   out.shifts.resize(static_cast<size_t>(padded * out.blocks * out.planes));
   for (int64_t panel = 0; panel < out.panels; ++panel) PanelWriter(integers, out, panel).write();
   return out;
+}
+
+RowShifts row_shifts(const QuantizedMatrix& matrix) {
+  Integers integers = integers_of(matrix);
+  return {integers.form, std::move(integers.shifts), std::move(integers.scales)};
 }
 
 }  // namespace driftless::native

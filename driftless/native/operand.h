@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "driftless/native/aligned.h"
 #include "driftless/native/kernels/kernel_set.h"
@@ -63,6 +64,13 @@ struct PanelMatrix {
   AlignedVector<float> scales{};          ///< [panel][column]
 };
 
+/// Where the integers of a matrix stand within their rows.
+struct RowShifts {
+  IntegerForm form{};
+  std::vector<uint8_t> shifts{};  ///< [row][block]
+  std::vector<float> scales{};    ///< [row]
+};
+
 /// Throws Unsupported for formats that are not integers with one scale a row or mx blocks of 32.
 void require_supported(const quant::QuantSpec& spec);
 
@@ -70,5 +78,6 @@ void require_supported(const quant::QuantSpec& spec);
 /// quantizer's window.
 RowMatrix make_rows(const quant::QuantizedMatrix& matrix, const KernelSet& set);
 PanelMatrix make_panels(const quant::QuantizedMatrix& matrix, const KernelSet& set);
+RowShifts row_shifts(const quant::QuantizedMatrix& matrix);
 
 }  // namespace driftless::native

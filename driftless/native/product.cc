@@ -25,16 +25,17 @@ int64_t panel_bytes(const PanelMatrix& right) noexcept {
 }
 
 template <class T>
-void require_suited(const RowMatrix& left, const PanelMatrix& right, quant::MatView<T> out) {
+void require_suited(const RowMatrix& left, int64_t rows, const PanelMatrix& right,
+                    quant::MatView<T> out) {
   DRIFTLESS_REQUIRE(left.set == right.set, ErrorCode::InvalidArgument,
                     "native product: kernel sets; got '", left.set->name, "' and '",
                     right.set->name, "', expected the same");
   DRIFTLESS_REQUIRE(left.k == right.k, ErrorCode::InvalidArgument,
                     "native product: reduction lengths; got ", left.k, " and ", right.k,
                     ", expected the same");
-  DRIFTLESS_REQUIRE(out.rows == left.rows && out.cols == right.columns, ErrorCode::InvalidArgument,
-                    "native product: shape of the output; got ", out.rows, " x ", out.cols,
-                    ", expected ", left.rows, " x ", right.columns);
+  DRIFTLESS_REQUIRE(rows <= left.rows && out.rows == rows && out.cols == right.columns,
+                    ErrorCode::InvalidArgument, "native product: shape of the output; got ",
+                    out.rows, " x ", out.cols, ", expected ", rows, " x ", right.columns);
   const int64_t most = largest_k(left.form, right.form);
   DRIFTLESS_REQUIRE(left.k <= most, ErrorCode::Unsupported,
                     "native product: reduction length; got ", left.k, ", expected at most ", most,
@@ -49,7 +50,7 @@ void require_suited(const RowMatrix& left, const PanelMatrix& right, quant::MatV
 template <class T>
 void run_panel(const RowMatrix& left, const PanelMatrix& right, const Tiles& tiles, Tile tile,
                int64_t panel, Range row_tile_range, quant::MatView<T> out) noexcept {
-  const RowTiles row_tiles(left.rows, tiles.max_rows);
+  const RowTiles row_tiles(out.rows, tiles.max_rows);
   const int64_t width = right.set->columns;
   const int64_t columns = std::min(width, right.columns - panel * width);
   const bool is_whole = columns == width;
@@ -76,7 +77,7 @@ void run_panel(const RowMatrix& left, const PanelMatrix& right, const Tiles& til
 template <class T>
 void multiply_into(const RowMatrix& left, const PanelMatrix& right, Tile Tiles::*kind,
                    quant::MatView<T> out, ThreadPool& pool) {
-  require_suited(left, right, out);
+  require_suited(left, left.rows, right, out);
   const Tiles& tiles = tiles_for(left, right);
   const int64_t count = RowTiles(left.rows, tiles.max_rows).count;
   // Panels are the tasks; where they are few, each is cut along the rows.
@@ -87,6 +88,18 @@ void multiply_into(const RowMatrix& left, const PanelMatrix& right, Tile Tiles::
     run_panel(left, right, tiles, tiles.*kind, index / cuts,
               {count * cut / cuts, count * (cut + 1) / cuts}, out);
   });
+}
+
+/// On the calling thread.
+template <class T>
+void multiply_here(const RowMatrix& left, int64_t rows, const PanelMatrix& right, Tile Tiles::*kind,
+                   quant::MatView<T> out) {
+  require_suited(left, rows, right, out);
+  const Tiles& tiles = tiles_for(left, right);
+  const int64_t count = RowTiles(rows, tiles.max_rows).count;
+  for (int64_t panel = 0; panel < right.panels; ++panel) {
+    run_panel(left, right, tiles, tiles.*kind, panel, {0, count}, out);
+  }
 }
 
 }  // namespace
@@ -126,18 +139,21 @@ void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out, T
   multiply_into(left, right, &Tiles::products, out, pool);
 }
 
+void multiply_rows(const RowMatrix& left, int64_t rows, const PanelMatrix& right, quant::Mat out) {
+  multiply_here(left, rows, right, &Tiles::products, out);
+}
+
 void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out) {
-  require_suited(left, right, out);
-  const Tiles& tiles = tiles_for(left, right);
-  const int64_t count = RowTiles(left.rows, tiles.max_rows).count;
-  for (int64_t panel = 0; panel < right.panels; ++panel) {
-    run_panel(left, right, tiles, tiles.products, panel, {0, count}, out);
-  }
+  multiply_rows(left, left.rows, right, out);
 }
 
 void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out,
                     ThreadPool& pool) {
   multiply_into(left, right, &Tiles::sums, out, pool);
+}
+
+void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out) {
+  multiply_here(left, left.rows, right, &Tiles::sums, out);
 }
 
 }  // namespace driftless::native

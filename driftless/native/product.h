@@ -20,8 +20,12 @@ int64_t largest_k(const IntegerForm& left, const IntegerForm& right) noexcept;
 void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out, ThreadPool& pool);
 /// On the calling thread.
 void multiply(const RowMatrix& left, const PanelMatrix& right, quant::Mat out);
+/// The same for the first rows only.
+void multiply_rows(const RowMatrix& left, int64_t rows, const PanelMatrix& right, quant::Mat out);
 void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out,
                     ThreadPool& pool);
+/// On the calling thread.
+void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatView<int32_t> out);
 
 /// Rows in tiles of at most max_rows, as even as can be: no tile is a short rest.
 struct RowTiles {

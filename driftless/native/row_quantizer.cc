@@ -45,12 +45,11 @@ void shift_codes(uint8_t* codes, int64_t bits, int shift, uint8_t flip) {
   }
 }
 
-/// The bytes of a block that lies `below` the window: mantissas rounded to the window's exponent.
-void round_codes(uint8_t* codes, int64_t bits, int below, uint8_t flip) {
-  for (int64_t i = 0; i < kBlock; ++i) {
-    const int mantissa = shifted_right(mantissa_of(codes[i], bits), below);
-    codes[i] = static_cast<uint8_t>(static_cast<uint8_t>(mantissa) ^ flip);
-  }
+/// The codes of a block that lies `below` the window: mantissas rounded to the window's exponent.
+void round_codes(uint8_t* codes, int64_t bits, int below) {
+  const int mask = (1 << bits) - 1;
+  for (int64_t i = 0; i < kBlock; ++i)
+    codes[i] = static_cast<uint8_t>(shifted_right(mantissa_of(codes[i], bits), below) & mask);
 }
 
 }  // namespace
@@ -69,6 +68,7 @@ RowQuantizer::RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
                     "'; expected mx blocks or a dynamic scale per token");
   form_ = {spec.format->element.bits, is_block ? spec.window : 0};
   block_scaling_ = formats::block_scaling(spec.format->element, spec.rule);
+  has_encoders_ = is_block && set.encoders != nullptr && set.encoders->knows(block_scaling_);
 }
 
 RowMatrix RowQuantizer::make(int64_t rows, int64_t k) const {
@@ -106,12 +106,34 @@ void RowQuantizer::quantize_blocks(std::span<const float> values, RowMatrix& out
   finish_row(out, row);
 }
 
-bool RowQuantizer::encode_block(const float* values, RowMatrix& out, int64_t row,
-                                int64_t block) const noexcept {
-  uint8_t* const codes = out.bytes.data() + row * out.stride + block * kBlock;
-  uint8_t* const scale = out.shifts.data() + row * out.blocks + block;
-  return quant::kernels().encode_blocks(block_scaling_, values, {kBlock, kBlock}, codes, scale) ==
-         quant::kAllFinite;
+void RowQuantizer::quantize_rows(quant::ConstMat values, RowMatrix& out) const {
+  const bool suits_encoders =
+      has_encoders_ && out.k % kBlock == 0 && values.cols == out.k && values.rows <= out.rows;
+  if (!suits_encoders) {
+    for (int64_t row = 0; row < values.rows; ++row) quantize(values.row(row), out, row);
+    return;
+  }
+  const bool is_finite = set_->encoders->encode_rows(
+      block_scaling_, {values.data, values.cols, values.rows, out.blocks, out.bytes.data(),
+                       out.stride, out.shifts.data(), out.blocks});
+  DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "native product: activations",
+                    "; got a NaN or an infinity, expected finite numbers");
+  for (int64_t row = 0; row < values.rows; ++row) finish_row(out, row);
+}
+
+bool RowQuantizer::encode_tile(const float* values, RowMatrix& out, int64_t first_row, int64_t rows,
+                               int64_t block) const noexcept {
+  uint8_t* const codes = out.bytes.data() + first_row * out.stride + block * kBlock;
+  uint8_t* const scales = out.shifts.data() + first_row * out.blocks + block;
+  if (has_encoders_)
+    return set_->encoders->encode_rows(
+        block_scaling_, {values, kBlock, rows, 1, codes, out.stride, scales, out.blocks});
+  bool is_finite = true;
+  for (int64_t row = 0; row < rows; ++row)
+    is_finite &= quant::kernels().encode_blocks(block_scaling_, values + row * kBlock,
+                                                {kBlock, kBlock}, codes + row * out.stride,
+                                                scales + row * out.blocks) == quant::kAllFinite;
+  return is_finite;
 }
 
 void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
@@ -119,17 +141,22 @@ void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
   uint8_t* const shifts = out.shifts.data() + row * out.blocks;
   const int top = *std::max_element(shifts, shifts + out.blocks);
   const int base = top - static_cast<int>(form_.window);
+  const bool is_shifted = form_.fits_bytes();
   for (int64_t block = 0; block < out.blocks; ++block) {
-    uint8_t* const codes = bytes + block * kBlock;
     const int shift = shifts[block] - base;
-    const bool is_shifted = form_.fits_bytes();
-    if (shift < 0) {
-      round_codes(codes, form_.bits, -shift, set_->row_flip);
-    } else {
-      shift_codes(codes, form_.bits, is_shifted ? shift : 0, set_->row_flip);
-    }
-    shifts[block] = static_cast<uint8_t>(is_shifted || shift < 0 ? 0 : shift);
+    if (shift < 0) round_codes(bytes + block * kBlock, form_.bits, -shift);
+    shifts[block] = static_cast<uint8_t>(std::max(shift, 0));
   }
+  // Codes become bytes: shifted where that fits, and flipped.
+  const int64_t bits = form_.bits;
+  if (is_shifted && set_->encoders != nullptr) {
+    set_->encoders->shift_codes(
+        {bytes, out.blocks, shifts, static_cast<int>(bits), set_->row_flip});
+  } else {
+    for (int64_t block = 0; block < out.blocks; ++block)
+      shift_codes(bytes + block * kBlock, bits, is_shifted ? shifts[block] : 0, set_->row_flip);
+  }
+  if (is_shifted) std::fill_n(shifts, out.blocks, uint8_t{0});
   const int fraction_bits = -formats::octave_of(spec_.format->element.smallest).exponent;
   out.scales[static_cast<size_t>(row)] =
       formats::power_of_two(base - formats::E8m0fnu::kBias - fraction_bits);

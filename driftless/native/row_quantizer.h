@@ -7,6 +7,7 @@
 #include <span>
 
 #include "driftless/native/operand.h"
+#include "driftless/quant/mat_view.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::native {
@@ -24,11 +25,14 @@ class RowQuantizer {
   /// NaN or infinite.
   void quantize(std::span<const float> values, RowMatrix& out, int64_t row) const;
 
-  /// The same in pieces, for mx formats: encode_block for each block of 32 values of a row, in any
-  /// order, and then finish_row, which applies the window. Values that pad the last block must be
-  /// zero. Returns false, with the block left as it was, when a value is not finite.
-  [[nodiscard]] bool encode_block(const float* values, RowMatrix& out, int64_t row,
-                                  int64_t block) const noexcept;
+  /// Fills rows 0 to values.rows - 1. Throws as quantize().
+  void quantize_rows(quant::ConstMat values, RowMatrix& out) const;
+
+  /// The same in pieces, for mx formats: encode_tile for each block of 32 columns of some rows, in
+  /// any order, and then finish_row, which applies the window. `values` is [rows, 32]; what pads a
+  /// row's last block must be zero. Returns false when a value is not finite.
+  [[nodiscard]] bool encode_tile(const float* values, RowMatrix& out, int64_t first_row,
+                                 int64_t rows, int64_t block) const noexcept;
   void finish_row(RowMatrix& out, int64_t row) const noexcept;
 
  private:
@@ -39,6 +43,7 @@ class RowQuantizer {
   IntegerForm form_;
   const KernelSet* set_;
   formats::BlockScaling block_scaling_;
+  bool has_encoders_;  // whether the set encodes this format itself
 };
 
 }  // namespace driftless::native

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/native/swiglu.h"
 
+#include <algorithm>
+
 #include "driftless/base/error.h"
 
 namespace driftless::native {
@@ -8,13 +10,11 @@ namespace {
 
 constexpr int64_t kTileSize = kMostTileRows * kBlock;
 
-/// Tile `index` of the rows of `left` times columns [column, column + 32) of `right`, dense.
-void block_tile(const RowMatrix& left, const PanelMatrix& right, const RowTiles& row_tiles,
-                int64_t index, int64_t column, float* out) noexcept {
+/// Rows [row, row + rows) of `left` times columns [column, column + 32) of `right`, dense.
+void block_tile(const RowMatrix& left, const PanelMatrix& right, int64_t row, int64_t rows,
+                int64_t column, float* out) noexcept {
   const Tile products = tiles_for(left, right).products;
   const int64_t width = right.set->columns;
-  const int64_t row = row_tiles.first(index);
-  const int64_t rows = row_tiles.first(index + 1) - row;
   for (int64_t at = 0; at < kBlock; at += width) {
     TileArgs args = tile_args(left, right, row, (column + at) / width);
     args.out = out + at;
@@ -38,55 +38,62 @@ Swiglu::Swiglu(const SwigluWeights& weights, const SwigluActs& acts, const Kerne
       gate_up_(make_panels(weights.gate_up, set)),
       down_(make_panels(weights.down, set)),
       inner_(weights.down.cols),
+      has_block_hidden_(acts.hidden.granularity == quant::Granularity::Block),
       silu_mul_(silu_mul) {
   DRIFTLESS_REQUIRE(
       gate_up_.columns == 2 * inner_ && down_.columns == gate_up_.k && inner_ % kBlock == 0,
       ErrorCode::InvalidArgument, "native swiglu: weights; got ", gate_up_.columns, " x ",
       gate_up_.k, " and ", down_.columns, " x ", down_.k,
       ", expected 2 inner x D and D x inner with inner a multiple of ", kBlock);
-  DRIFTLESS_REQUIRE(acts.hidden.granularity == quant::Granularity::Block, ErrorCode::Unsupported,
-                    "native swiglu: hidden activations as '", to_string(acts.hidden),
-                    "'; expected mx blocks");
   const Scratch scratch = make_scratch(1);
   require_length(gate_up_.k, scratch.input.form, gate_up_.form);
   require_length(down_.k, scratch.hidden.form, down_.form);
 }
 
 Swiglu::Scratch Swiglu::make_scratch(int64_t rows) const {
-  return {input_.make(rows, gate_up_.k), hidden_.make(rows, inner_)};
+  Scratch scratch{input_.make(rows, gate_up_.k), hidden_.make(rows, inner_), {}};
+  if (!has_block_hidden_) scratch.floats.resize(static_cast<size_t>(rows * inner_));
+  return scratch;
 }
 
-void Swiglu::run_hidden(Scratch& scratch, int64_t block) const {
-  const RowTiles row_tiles(scratch.input.rows, tiles_for(scratch.input, gate_up_).max_rows);
+void Swiglu::run_hidden(Scratch& scratch, int64_t all_rows, int64_t block) const {
+  const RowTiles row_tiles(all_rows, tiles_for(scratch.input, gate_up_).max_rows);
   alignas(kCacheLine) float gate[kTileSize];
   alignas(kCacheLine) float up[kTileSize];
   alignas(kCacheLine) float product[kTileSize];
   for (int64_t i = 0; i < row_tiles.count; ++i) {
     const int64_t row = row_tiles.first(i);
     const int64_t rows = row_tiles.first(i + 1) - row;
-    block_tile(scratch.input, gate_up_, row_tiles, i, block * kBlock, gate);
-    block_tile(scratch.input, gate_up_, row_tiles, i, inner_ + block * kBlock, up);
+    block_tile(scratch.input, gate_up_, row, rows, block * kBlock, gate);
+    block_tile(scratch.input, gate_up_, row, rows, inner_ + block * kBlock, up);
     silu_mul_(gate, up, product, rows * kBlock);
-    for (int64_t r = 0; r < rows; ++r) {
-      const bool is_finite =
-          hidden_.encode_block(product + r * kBlock, scratch.hidden, row + r, block);
-      DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "native swiglu: hidden activations of row ",
-                        row + r, ", block ", block,
+    if (has_block_hidden_) {
+      DRIFTLESS_REQUIRE(hidden_.encode_tile(product, scratch.hidden, row, rows, block),
+                        ErrorCode::Numeric, "native swiglu: hidden activations of rows ", row,
+                        " to ", row + rows - 1, ", block ", block,
                         "; got a NaN or an infinity, expected finite numbers");
+      continue;
     }
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(product + r * kBlock, kBlock,
+                  scratch.floats.data() + (row + r) * inner_ + block * kBlock);
   }
 }
 
 void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out) const {
-  const bool suits = h.rows == scratch.input.rows && h.cols == gate_up_.k && out.rows == h.rows &&
+  const bool suits = h.rows <= scratch.input.rows && h.cols == gate_up_.k && out.rows == h.rows &&
                      out.cols == down_.columns;
   DRIFTLESS_REQUIRE(suits, ErrorCode::InvalidArgument, "native swiglu: shapes; got ", h.rows, " x ",
-                    h.cols, " and ", out.rows, " x ", out.cols, ", expected ", scratch.input.rows,
-                    " x ", gate_up_.k, " and as many rows of ", down_.columns);
-  for (int64_t row = 0; row < h.rows; ++row) input_.quantize(h.row(row), scratch.input, row);
-  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_hidden(scratch, block);
-  for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
-  multiply(scratch.hidden, down_, out);
+                    h.cols, " and ", out.rows, " x ", out.cols, ", expected at most ",
+                    scratch.input.rows, " x ", gate_up_.k, " and as many rows of ", down_.columns);
+  input_.quantize_rows(h, scratch.input);
+  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_hidden(scratch, h.rows, block);
+  if (has_block_hidden_) {
+    for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
+  } else {
+    hidden_.quantize_rows({scratch.floats.data(), h.rows, inner_}, scratch.hidden);
+  }
+  multiply_rows(scratch.hidden, h.rows, down_, out);
 }
 
 }  // namespace driftless::native

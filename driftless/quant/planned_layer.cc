@@ -42,11 +42,14 @@ bool is_exact_in_bf16(const QuantSpec& spec) noexcept {
 Quantizer weight_quantizer(const LayerPlan& plan) { return {plan.weights, plan.weight_scales}; }
 
 PlannedLayer::PlannedLayer(const LayerPlan& plan, ConstMat weight)
-    : plan_(plan), inputs_(weight.cols), length_(weight.cols) {
+    : PlannedLayer(plan, weight.cols,
+                   plan.is_calibrated() ? factors_of(plan, weight) : std::vector<float>()) {}
+
+PlannedLayer::PlannedLayer(const LayerPlan& plan, int64_t inputs, std::vector<float> factors)
+    : plan_(plan), inputs_(inputs), length_(inputs), factors_(std::move(factors)) {
   DRIFTLESS_REQUIRE(plan.is_calibrated(), ErrorCode::InvalidArgument, "layer '", plan.name,
                     "': the plan has no static scales or input ranges; calibrate it first");
-  factors_ = factors_of(plan, weight);
-  rotation_ = rotation_of(plan, weight.cols);
+  rotation_ = rotation_of(plan, inputs);
   if (rotation_) length_ = rotation_->output_length();
   if (!quantizes_input()) return;
   if (plan.needs_scales()) {
@@ -67,10 +70,10 @@ std::vector<float> PlannedLayer::transformed_weight(ConstMat weight) const {
   std::vector<float> smoothed(weight.data, weight.data + weight.size());
   if (has_factors()) smooth_weights(factors_, {smoothed.data(), weight.rows, weight.cols});
   if (!rotation_) return smoothed;
-  std::vector<float> values(static_cast<size_t>(weight.rows * length_));
+  std::vector<float> rotated(static_cast<size_t>(weight.rows * length_));
   rotation_->apply({smoothed.data(), weight.rows, weight.cols},
-                   {values.data(), weight.rows, length_});
-  return values;
+                   {rotated.data(), weight.rows, length_});
+  return rotated;
 }
 
 std::vector<float> PlannedLayer::multiplied_weight(ConstMat weight) const {

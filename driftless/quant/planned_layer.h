@@ -20,6 +20,9 @@ class PlannedLayer {
  public:
   /// Throws InvalidArgument when the plan still needs calibration.
   PlannedLayer(const LayerPlan& plan, ConstMat weight);
+  /// The same for a weight of that many inputs that is at hand as it is multiplied only, with the
+  /// smoothing factors that it was made with.
+  PlannedLayer(const LayerPlan& plan, int64_t inputs, std::vector<float> factors);
 
   [[nodiscard]] const LayerPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] int64_t inputs() const noexcept { return inputs_; }
@@ -35,7 +38,6 @@ class PlannedLayer {
   /// The weight [outputs, inputs] as the layer multiplies it, [outputs, length()]. Throws Numeric
   /// for NaN and infinity.
   [[nodiscard]] std::vector<float> multiplied_weight(ConstMat weight) const;
-
   /// The same before it is quantized.
   [[nodiscard]] std::vector<float> transformed_weight(ConstMat weight) const;
 

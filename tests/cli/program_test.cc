@@ -174,7 +174,7 @@ TEST(Program, InfoShowsTheKernelsInUse) {
 TEST(Program, EveryVerbHasHelpWithAnExample) {
   for (const char* verb : {"", "codec", "formats", "info", "convert", "codec encode",
                            "codec decode", "codec error", "data", "data generate", "data convert",
-                           "data check", "data stats", "eval", "solve", "bench"}) {
+                           "data check", "data stats", "eval", "solve", "bench", "accumulators"}) {
     const auto outcome = driftless(std::string(verb) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example: "), std::string::npos) << verb;

@@ -142,12 +142,36 @@ TEST_F(Eval, RejectsBadInput) {
 
 TEST(Bench, PrintsRatesAndGoals) {
   if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
-  const Outcome outcome = driftless("bench --rounds 1 --batch 2 --threads 1");
+  const TempDir dir;
+  const std::string json = (dir.path() / "bench.json").string();
+  const Outcome outcome =
+      driftless("bench --rounds 1 --batch 2 --threads 1 --boards 1 --patience 0 --json " + json);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* line :
        {"f32 matmuls alone, batch 2", "f32 steps, batch 1", "bf16 steps, batch 2",
-        "bf16 steps / f32 steps", "memory beside the weights"})
+        "native mxint4 steps, batch 1", "native int8 steps, batch 2", "machine: ", "D512 gate_up",
+        "bf16 steps / f32 steps", "memory beside the weights", "boards/s"})
     EXPECT_NE(outcome.out.find(line), std::string::npos) << line << "\n" << outcome.out;
+  const auto result = nlohmann::json::parse(testing::text_of(json));
+  EXPECT_TRUE(result.at("calm").at("is_calm").is_boolean());
+  for (const char* list : {"peaks", "gemm", "step"}) {
+    ASSERT_FALSE(result.at(list).empty()) << list;
+    for (const auto& row : result.at(list)) {
+      EXPECT_TRUE(row.contains(list == std::string("step") ? "path" : "kernel")) << row;
+      EXPECT_EQ(row.at("threads"), 1);
+      EXPECT_GT(row.at("gflops"), 0);
+      EXPECT_GT(row.at("share_of_int8_peak"), 0);
+      EXPECT_TRUE(row.contains("ratio_to_f32") || list == std::string("peaks")) << row;
+    }
+  }
+  for (const auto& row : result.at("gemm")) EXPECT_EQ(row.at("shape").size(), 3u);
+  for (const auto& row : result.at("step")) {
+    EXPECT_EQ(row.at("d"), 256);
+    if (row.at("path") == "f32") {
+      EXPECT_EQ(row.at("ratio_to_f32"), 1);
+    }
+  }
+  expect_failure(driftless("bench --json /nowhere/x.json"), 14, "/nowhere");
   expect_failure(driftless("bench --batch 0"), 10, "slots; got 0");
 }
 

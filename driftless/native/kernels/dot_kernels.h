@@ -163,7 +163,8 @@ struct DotKernels {
     return rounds * static_cast<int64_t>(kRows) * kColumns * kStep;
   }
 
-  static constexpr KernelSet set(std::string_view name) noexcept {
+  static constexpr KernelSet set(std::string_view name,
+                                 const Encoders* encoders = nullptr) noexcept {
     constexpr size_t kRows = V::kMaxRows;
     constexpr size_t kBlockRows = V::kMaxBlockRows;
     static_assert(kRows <= size_t{kMostTileRows} && kMostColumns % kColumns == 0);
@@ -175,7 +176,8 @@ struct DotKernels {
             .whole = {kRows, dispatch_rows<WholeSums, kRows>, dispatch_rows<WholeProducts, kRows>},
             .per_block = {kBlockRows, dispatch_rows<BlockSums, kBlockRows>,
                           dispatch_rows<BlockProducts, kBlockRows>},
-            .peak = peak};
+            .peak = peak,
+            .encoders = encoders};
   }
 };
 

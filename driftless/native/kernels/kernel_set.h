@@ -19,6 +19,8 @@
 #include <span>
 #include <string_view>
 
+#include "driftless/native/kernels/encoders.h"
+
 namespace driftless::native {
 
 inline constexpr int64_t kStep = 4;
@@ -67,6 +69,7 @@ struct KernelSet {
   /// Repeats the multiply-adds of a tile's step on registers alone, which no product can outrun.
   /// Returns how many multiply-adds that was.
   int64_t (*peak)(int64_t rounds) noexcept;
+  const Encoders* encoders = nullptr;  ///< null: quant's kernels, block by block
 };
 
 /// The sets this build has and this processor can run, best first; the scalar one is always last.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,6 +7,12 @@
 
 namespace driftless::engine {
 namespace {
+
+/// AVX-512, which packs; __builtin_cpu_supports also asks the operating system.
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
 
 /// AMX and the conversions to bfloat16 that its packing needs.
 bool has_bf16_tiles() {
@@ -28,18 +32,8 @@ bool may_use_tiles() {
 
 }  // namespace
 
-// __builtin_cpu_supports asks CPUID and, for AVX state, the operating system.
-std::span<const EpilogueSet* const> available_epilogues() {
-  static constexpr std::array kSets = {&kAvx512Epilogues, &kAvx2Epilogues, &kPortableEpilogues};
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  const size_t first = has_avx512 ? 0 : __builtin_cpu_supports("avx2") ? 1 : 2;
-  return std::span(kSets).subspan(first);
-}
-
 const TileKernels* tile_kernels() {
-  static const bool is_available =
-      available_epilogues().front() == &kAvx512Epilogues && has_bf16_tiles() && may_use_tiles();
+  static const bool is_available = has_avx512() && has_bf16_tiles() && may_use_tiles();
   return is_available ? &kAmxTiles : nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "driftless/native/kernels/dot_kernels.h"
 #include "driftless/native/kernels/isa/sets.h"
+#include "driftless/quant/kernels/kernel_set.h"
 
 namespace driftless::native {
 namespace {
@@ -39,8 +40,10 @@ struct Avx512Vnni {
   }
 };
 
+#include "driftless/native/kernels/isa/avx512_encoders.inc"
+
 }  // namespace
 
-constinit const KernelSet kAvx512VnniKernels = DotKernels<Avx512Vnni>::set("avx512vnni");
+constinit const KernelSet kAvx512VnniKernels = DotKernels<Avx512Vnni>::set("avx512vnni", &kEncoders);
 
 }  // namespace driftless::native

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole supervision steps: native beside the peak of the multiply instruction and our float32
+// path, in turns within one run. Checks first that the native states equal the simulated ones.
+//
+//   native_step_bench MODEL [rounds] [batch] [weights] [acts] [threads]
+//   DRIFTLESS_NATIVE_ISA and DNNL_MAX_CPU_ISA choose the kernels
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/base/machine.h"
+#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/native/native_reasoner.h"
+#include "driftless/reason/linear_layers.h"
+
+#include "benchmarks/native/contender.h"
+
+namespace driftless::native {
+namespace {
+
+struct Arguments {
+  std::string model;
+  long rounds = 20;
+  long batch = 1;
+  std::string weights = "mxint4,window=4";
+  std::string acts = "mxint4,window=4";
+  long threads = 1;
+};
+
+/// A reasoner with a board of random tokens in every slot.
+class Thinking {
+ public:
+  explicit Thinking(std::unique_ptr<reason::Reasoner> reasoner)
+      : reasoner_(std::move(reasoner)), slots_(static_cast<size_t>(reasoner_->slot_count())) {
+    std::iota(slots_.begin(), slots_.end(), int64_t{0});
+    const model::ModelConfig& config = reasoner_->config();
+    Rng rng(1);
+    for (const int64_t slot : slots_) {
+      std::vector<uint8_t> tokens(static_cast<size_t>(config.seq_len));
+      for (uint8_t& token : tokens)
+        token = static_cast<uint8_t>(rng.below(static_cast<uint64_t>(config.vocab_size)));
+      reasoner_->reset(slot, {.tokens = tokens});
+    }
+  }
+  void step() { reasoner_->step(slots_); }
+  [[nodiscard]] std::vector<float> state(int64_t slot) const {
+    const auto h = reasoner_->states(slot).h;
+    return {h.begin(), h.end()};
+  }
+
+ private:
+  std::unique_ptr<reason::Reasoner> reasoner_;
+  std::vector<int64_t> slots_;
+};
+
+/// The largest distance of the native from the simulated states of one step.
+float check(Thinking& native, Thinking& simulated, long batch) {
+  native.step();
+  simulated.step();
+  float worst = 0;
+  for (long slot = 0; slot < batch; ++slot) {
+    const auto a = native.state(slot);
+    const auto b = simulated.state(slot);
+    for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+  }
+  return worst;
+}
+
+void run(const Arguments& args) {
+  const store::Checkpoint checkpoint = store::load_checkpoint(args.model);
+  const quant::QuantPlan plan = quant::resolve({.weights = quant::parse_quant_spec(args.weights),
+                                                .acts = quant::parse_quant_spec(args.acts)},
+                                               reason::linear_layers(checkpoint.config));
+  const store::PackedModel packed = store::pack_model(checkpoint, plan);
+  const NativeOptions options{.slots = args.batch, .threads = args.threads};
+  Thinking native(make_native_reasoner(packed, options));
+  Thinking simulated(
+      engine::make_cpu_reasoner(packed, {.slots = args.batch, .threads = args.threads}));
+  Thinking floats(
+      engine::make_cpu_reasoner(checkpoint, {.slots = args.batch, .threads = args.threads}));
+  const float worst = check(native, simulated, args.batch);
+  const double operations = static_cast<double>(args.batch * engine::step_flops(checkpoint.config));
+  const KernelSet& set = kernels();
+  constexpr int64_t kPeakRounds = 40000;
+  Contender peak{[&] { (void)set.peak(kPeakRounds); },
+                 2.0 * static_cast<double>(set.peak(kPeakRounds))};
+  Contender native_step{[&] { native.step(); }, operations};
+  Contender float_step{[&] { floats.step(); }, operations};
+  for (long round = 0; round < args.rounds; ++round) {
+    peak.run();
+    native_step.run();
+    float_step.run();
+  }
+  const double peak_gops = peak.gops() * static_cast<double>(args.threads);
+  std::printf("D %lld, batch %ld, %ld threads, weights %s, acts %s\n",
+              static_cast<long long>(checkpoint.config.hidden_size), args.batch, args.threads,
+              args.weights.c_str(), args.acts.c_str());
+  std::printf("  largest distance from the simulated state after a step: %g\n",
+              static_cast<double>(worst));
+  std::printf("  native %.1f GOP/s, %.1f %% of the int8 peak (%.1f), %.2f x float32\n",
+              native_step.gops(), 100 * native_step.gops() / peak_gops, peak_gops,
+              native_step.gops() / float_step.gops());
+}
+
+}  // namespace
+}  // namespace driftless::native
+
+int main(int argc, char** argv) {
+  using namespace driftless;
+  native::Arguments args;
+  if (argc < 2) {
+    std::fprintf(stderr, "native_step_bench: expected MODEL [rounds] [batch] [weights] [acts]\n");
+    return 2;
+  }
+  args.model = argv[1];
+  if (argc > 2) args.rounds = std::max(1l, std::strtol(argv[2], nullptr, 10));
+  if (argc > 3) args.batch = std::max(1l, std::strtol(argv[3], nullptr, 10));
+  if (argc > 4) args.weights = argv[4];
+  if (argc > 5) args.acts = argv[5];
+  if (argc > 6) args.threads = std::max(1l, std::strtol(argv[6], nullptr, 10));
+  try {
+    std::printf("%s, kernels %s, best of %ld rounds\n", processor_name().c_str(),
+                std::string(native::kernels().name).c_str(), 3 * args.rounds);
+    native::run(args);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "native_step_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/bench/peaks.h"
+
+#include "driftless/bench/isa/sets.h"
+#include "driftless/native/kernels/kernel_set.h"
+
+namespace driftless::bench {
+
+std::vector<PeakKernel> peak_kernels() {
+  std::vector<PeakKernel> kernels;
+  for (const PeakCandidate& candidate : compiled_peaks())
+    if (candidate.can_run()) kernels.push_back(*candidate.kernel);
+  for (const native::KernelSet* set : native::available_kernels())
+    kernels.push_back({set->name, true, set->peak});
+  return kernels;
+}
+
+PeakKernel int8_peak() {
+  const native::KernelSet& best = native::kernels();
+  return {best.name, true, best.peak};
+}
+
+Contender peak_contender(const PeakKernel& kernel, ThreadPool& pool) {
+  // As many rounds as take a tenth of a millisecond, found by doubling.
+  constexpr double kWanted_s = 1e-4;
+  int64_t rounds = 64;
+  while (seconds_of([&] { (void)kernel.run(rounds); }) < kWanted_s && rounds < (int64_t{1} << 30))
+    rounds *= 2;
+  const auto per_thread = static_cast<double>(kernel.run(rounds));
+  return {.name = std::string(kernel.name),
+          .work =
+              [run = kernel.run, rounds, &pool] {
+                pool.parallel_for(pool.thread_count(),
+                                  [&](int64_t, int64_t) { (void)run(rounds); });
+              },
+          .operations = 2 * per_thread * static_cast<double>(pool.thread_count())};
+}
+
+}  // namespace driftless::bench

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/bench/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "driftless/base/error.h"
+#include "driftless/bench/energy.h"
+#include "driftless/bench/peaks.h"
+#include "driftless/bench/race.h"
+#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/native/native_reasoner.h"
+#include "driftless/quant/plan.h"
+#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/run.h"
+#include "driftless/store/packed_model.h"
+
+namespace driftless::bench {
+namespace {
+
+using engine::Dtype;
+
+/// Does nothing: what is left of a step are its matmuls.
+constexpr loop::EpilogueSet kNoEpilogues = {
+    .name = "none",
+    .add = [](float*, const float*, int64_t) noexcept {},
+    .add_sum = [](float*, const float*, const float*, int64_t) noexcept {},
+    .silu_mul = [](const float*, const float*, float*, int64_t) noexcept {},
+    .add_norm = [](float*, const float*, int64_t, float) noexcept {},
+    .add_norm_columns = [](float*, int64_t, const float*, int64_t, int64_t, float,
+                           float*) noexcept {},
+    .softmax = [](float*, int64_t, float) noexcept {},
+    .multiply = [](const loop::FloatProductArgs&) noexcept {},
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weights,
+                         const char* acts) {
+  return quant::resolve(
+      {.weights = quant::parse_quant_spec(weights), .acts = quant::parse_quant_spec(acts)},
+      reason::linear_layers(checkpoint.config));
+}
+
+Path cpu_path(std::string name, const store::Checkpoint& checkpoint, Dtype dtype) {
+  return {std::move(name), [&checkpoint, dtype](const StepShape& shape) {
+            return engine::make_cpu_reasoner(
+                checkpoint, {.slots = shape.batch, .threads = shape.threads, .dtype = dtype});
+          }};
+}
+
+using Packed = std::shared_ptr<const store::PackedModel>;
+
+Packed packed(const store::Checkpoint& checkpoint, const char* weights, const char* acts) {
+  return std::make_shared<const store::PackedModel>(
+      store::pack_model(checkpoint, plan_of(checkpoint, weights, acts)));
+}
+
+MakeReasoner simulate(const Packed& model) {
+  return [model](const StepShape& shape) {
+    return engine::make_cpu_reasoner(*model, {.slots = shape.batch, .threads = shape.threads});
+  };
+}
+
+Path native_path(std::string name, const Packed& model) {
+  return {std::move(name),
+          [model](const StepShape& shape) {
+            return native::make_native_reasoner(*model,
+                                                {.slots = shape.batch, .threads = shape.threads});
+          },
+          simulate(model)};
+}
+
+/// A reasoner that is ready to step, and what it said after its first step.
+struct Runner {
+  std::unique_ptr<reason::Reasoner> reasoner;
+  std::vector<int64_t> slots;
+  std::vector<float> first_logits;
+
+  Runner(const StepEntry& entry, std::span<const reason::Board> boards)
+      : reasoner(entry.path.make(entry.shape)), slots(static_cast<size_t>(entry.shape.batch)) {
+    std::iota(slots.begin(), slots.end(), 0);
+    for (const int64_t slot : slots)
+      reasoner->reset(slot, boards[static_cast<size_t>(slot) % boards.size()]);
+    reasoner->step(slots);
+    const auto logits = reasoner->read(0).logits;
+    first_logits.assign(logits.begin(), logits.end());
+  }
+};
+
+/// What a path says of the first board must not depend on threads and neighbours.
+void require_same_answers(std::span<const StepEntry> entries, const std::vector<Runner>& runners) {
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < runners.size(); ++i) {
+    const size_t other = first.try_emplace(entries[i].path.name, i).first->second;
+    DRIFTLESS_REQUIRE(runners[i].first_logits == runners[other].first_logits, ErrorCode::Internal,
+                      "bench: ", entries[i].path.name,
+                      " gave a single board other logits than a batch");
+  }
+}
+
+/// mx formats differ from their simulation in the rounding of heads only. Scales per token differ
+/// in the last bit, which moves some codes, and a step's network calls make more of that; a wrong
+/// product would change logits by as much as they are.
+void require_like_reference(const StepEntry& entry, const Runner& runner,
+                            std::span<const reason::Board> boards) {
+  if (!entry.path.reference) return;
+  const Runner reference({{entry.path.name, entry.path.reference}, {}}, boards);
+  double distance = 0;
+  double length = 0;
+  for (size_t i = 0; i < runner.first_logits.size(); ++i) {
+    const auto expected = static_cast<double>(reference.first_logits[i]);
+    const double error = static_cast<double>(runner.first_logits[i]) - expected;
+    distance += error * error;
+    length += expected * expected;
+  }
+  constexpr double kMost = 0.1;
+  DRIFTLESS_REQUIRE(distance <= kMost * kMost * length, ErrorCode::Internal,
+                    "bench: ", entry.path.name, " gave other logits than its simulation; distance ",
+                    std::sqrt(distance), " of ", std::sqrt(length));
+}
+
+}  // namespace
+
+std::vector<Path> step_paths(const store::Checkpoint& checkpoint) {
+  const Packed mxint4 = packed(checkpoint, "mxint4,window=4", "mxint4,window=4");
+  return {cpu_path(kBasePath, checkpoint, Dtype::Float32),
+          cpu_path("bf16", checkpoint, Dtype::BFloat16),
+          {"simulated mxint4", simulate(mxint4)},
+          native_path("native mxint4", mxint4),
+          native_path("native int8", packed(checkpoint, "int8/channel", "int8/token"))};
+}
+
+Path bare_path(const store::Checkpoint& checkpoint) {
+  return {"f32 matmuls alone", [&checkpoint](const StepShape& shape) {
+            return engine::make_cpu_reasoner(
+                checkpoint,
+                {.slots = shape.batch, .threads = shape.threads, .epilogues = &kNoEpilogues});
+          }};
+}
+
+double StepRow::median_gflops() const { return median(gflops); }
+double StepRow::best_gflops() const { return *std::max_element(gflops.begin(), gflops.end()); }
+
+double median_ratio(const StepRow& row, const StepRow& base) {
+  std::vector<double> ratios;
+  ratios.reserve(row.gflops.size());
+  for (size_t round = 0; round < row.gflops.size(); ++round)
+    ratios.push_back(row.gflops[round] / base.gflops[round]);
+  return median(std::move(ratios));
+}
+
+StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint& checkpoint,
+                    std::span<const reason::Board> boards, int64_t rounds) {
+  StepRace race;
+  std::vector<Runner> runners;
+  runners.reserve(entries.size());
+  int64_t threads = 1;
+  for (const StepEntry& entry : entries) {
+    runners.emplace_back(entry, boards);
+    require_like_reference(entry, runners.back(), boards);
+    race.rows.push_back({.path = entry.path.name, .shape = entry.shape});
+    threads = std::max(threads, entry.shape.threads);
+  }
+  require_same_answers(entries, runners);
+  const auto flops = static_cast<double>(engine::step_flops(checkpoint.config));
+  ThreadPool one(1);
+  ThreadPool all(threads);
+  std::vector<Contender> peaks = {peak_contender(int8_peak(), one),
+                                  peak_contender(int8_peak(), all)};
+  EnergyMeter meter;
+  race.has_energy = meter.is_exposed();
+  for (int64_t round = 0; round < rounds; ++round) {
+    bench::race(peaks, 1);
+    for (size_t i = 0; i < runners.size(); ++i) {
+      meter.start();
+      const double seconds = seconds_of([&] { runners[i].reasoner->step(runners[i].slots); });
+      race.rows[i].joules += meter.joules().value_or(0);
+      race.rows[i].gflops.push_back(flops * static_cast<double>(entries[i].shape.batch) / seconds /
+                                    1e9);
+    }
+  }
+  race.int8_peak_gflops_1 = peaks[0].gflops();
+  race.int8_peak_gflops_n = peaks[1].gflops();
+  return race;
+}
+
+HaltingRate halting_rate(const Path& path, const StepShape& shape,
+                         std::span<const reason::Board> boards) {
+  const auto reasoner = path.make(shape);
+  int64_t steps = 0;
+  const double seconds = seconds_of([&] {
+    reason::run(
+        *reasoner, boards,
+        {.halting = reason::find_halting("halt"), .max_steps = reasoner->config().halt_max_steps},
+        [&](int64_t, const reason::Answer& answer) { steps += answer.steps; });
+  });
+  const auto count = static_cast<double>(boards.size());
+  return {count / seconds, static_cast<double>(steps) / count};
+}
+
+}  // namespace driftless::bench

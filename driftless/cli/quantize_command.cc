@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless quantize: a model's weights as packed codes, for the native engine.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "driftless/base/error.h"
+#include "driftless/base/sha256.h"
+#include "driftless/cli/command.h"
+#include "driftless/cli/scheme_flags.h"
+#include "driftless/store/packed_model.h"
+
+namespace driftless::cli {
+namespace {
+
+struct QuantizeOptions {
+  std::string model;
+  std::string output;
+  SchemeFlags scheme;
+};
+
+/// Activations follow the weights where those are an mx format, whose scales need no calibration.
+void complete(SchemeFlags& flags) {
+  DRIFTLESS_REQUIRE(flags.weights != "none" || !flags.plan.empty(), ErrorCode::InvalidArgument,
+                    "quantize: nothing to pack; expected --weights, such as mxint4, or --plan");
+  if (flags.acts == "none" && flags.weights.starts_with("mx")) flags.acts = flags.weights;
+}
+
+void quantize(QuantizeOptions options) {
+  if (options.scheme.plan.empty()) complete(options.scheme);
+  require_writable(options.output);
+  const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
+  const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"});
+  store::PackedModel packed = store::pack_model(checkpoint, scheme.plan);
+  packed.source_sha256 = sha256_of_file(options.model);
+  packed.calibration = scheme.calibration;
+  store::save_packed(options.output, packed);
+  std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
+              static_cast<unsigned long long>(std::filesystem::file_size(options.output)),
+              static_cast<unsigned long long>(std::filesystem::file_size(options.model)));
+}
+
+}  // namespace
+
+void add_quantize_command(CLI::App& verb) {
+  auto options = std::make_shared<QuantizeOptions>();
+  verb.add_option("MODEL", options->model, "checkpoint (safetensors)")->required();
+  verb.add_option("OUT", options->output, "packed model to write (safetensors)")->required();
+  add_scheme_flags(verb, options->scheme);
+  show_example(verb, "driftless quantize model.safetensors packed.safetensors --weights mxint4");
+  verb.callback([options] { quantize(*options); });
+}
+
+}  // namespace driftless::cli

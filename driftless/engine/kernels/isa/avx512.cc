@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "driftless/engine/kernels/epilogue_loops.inc"
-#include "driftless/engine/kernels/isa/sets.h"
-
-DRIFTLESS_EPILOGUE_SET(kAvx512Epilogues, "avx512")

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens between two matmuls, fused into one pass each. The same source is compiled for every
+// instruction set (isa/) and gives the same bits on each of them: the compiler contracts nothing,
+// the exponential fuses where its code says so (through the C library where a processor cannot),
+// and every sum has a fixed order.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace driftless::loop {
+
+/// c = a b with a [m, k], b [k, n], c [m, n]; strides are between rows. Each sum runs over k in
+/// order, so that every set gives the same bits.
+struct FloatProductArgs {
+  const float* a;
+  int64_t a_stride;
+  const float* b;
+  int64_t b_stride;
+  float* c;
+  int64_t c_stride;
+  int64_t m, k, n;
+};
+
+struct EpilogueSet {
+  std::string_view name;
+
+  /// h[i] += a[i].
+  void (*add)(float* h, const float* a, int64_t count) noexcept;
+
+  /// h[i] += a[i] + b[i], the latter sum first.
+  void (*add_sum)(float* h, const float* a, const float* b, int64_t count) noexcept;
+
+  /// out[i] = silu(gate[i]) * up[i].
+  void (*silu_mul)(const float* gate, const float* up, float* out, int64_t count) noexcept;
+
+  /// sum[i] = h[i] + y[i]; h[i] = sum[i] / sqrt(mean(sum^2) + eps).
+  void (*add_norm)(float* h, const float* y, int64_t count, float eps) noexcept;
+
+  /// The same down each column: h is [rows, columns] with h_stride between rows, y is dense, and
+  /// `squares` is scratch for `columns` values.
+  void (*add_norm_columns)(float* h, int64_t h_stride, const float* y, int64_t rows,
+                           int64_t columns, float eps, float* squares) noexcept;
+
+  /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value.
+  void (*softmax)(float* values, int64_t count, float scale) noexcept;
+
+  /// For the small products that stay in float where layers are integers: attention and heads.
+  void (*multiply)(const FloatProductArgs& args) noexcept;
+};
+
+/// The sets this processor can run, best first.
+std::span<const EpilogueSet* const> available_epilogues();
+
+/// The best of them.
+const EpilogueSet& epilogues();
+
+}  // namespace driftless::loop

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotary positions. Values i and i + w/2 of a segment of w values turn together by
+// position * theta^(-2i/w). rope: a head is one segment and the position is the row of the state,
+// prefix rows included. rope2d: a head is two segments, turned by the board's row and column.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "driftless/model/config.h"
+
+namespace driftless::loop {
+
+class Rope {
+ public:
+  /// Does nothing when the configuration has other positions.
+  explicit Rope(const model::ModelConfig& config);
+
+  /// Turns `heads` neighbouring heads of the state's row `row` in place.
+  void rotate(float* values, int64_t heads, int64_t row) const;
+
+ private:
+  int64_t segments_;  // of a head; 0 where there is nothing to do
+  int64_t half_ = 0;  // half a segment
+  // [T, segments, half]
+  std::vector<float> cos_, sin_;
+};
+
+}  // namespace driftless::loop

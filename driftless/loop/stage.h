@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A supervision step is a list of stages. A stage works on one board in place, in parts that do not
+// depend on each other; the parts of one stage are over before the next stage starts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "driftless/base/buffer.h"
+#include "driftless/base/rng.h"
+#include "driftless/loop/layout.h"
+#include "driftless/reason/observer.h"
+
+namespace driftless::loop {
+
+/// One board and everything that lives as long as it does.
+struct Slot {
+  Buffer z_h, z_l;                     // the states
+  Buffer x;                            // embedded input
+  Buffer qkv;                          // [padded_rows, 3 D]; attention only
+  Buffer previous;                     // the state before a network call; EqR only
+  Buffer logits;                       // [S, V]
+  std::array<float, 2> halt_logits{};  // halt, continue
+  Rng rng{0};                          // EqR only
+  int64_t board_number = 0;            // for messages
+  bool has_board = false;
+  bool has_readout = false;
+};
+
+/// Whom a thread works for at the moment.
+struct Work {
+  Slot& slot;
+  float* h;  // the state that the current network call updates
+  int64_t part;
+  int64_t worker;
+  float* scratch;  // at least scratch_size() floats of this worker's own
+  int64_t slot_index;
+  int64_t call;
+  reason::StepObserver* observer;  // or nullptr
+};
+
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  [[nodiscard]] virtual int64_t parts() const = 0;
+  [[nodiscard]] virtual int64_t scratch_size() const { return 0; }
+  virtual void run(const Work& work) const = 0;
+};
+
+using Stages = std::vector<std::unique_ptr<Stage>>;
+
+/// The rows of a part that are not padding.
+inline int64_t real_rows(const Layout& layout, int64_t part) {
+  const int64_t left = layout.rows - part * layout.part_rows;
+  return left < layout.part_rows ? left : layout.part_rows;
+}
+
+}  // namespace driftless::loop

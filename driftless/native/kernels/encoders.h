@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantizing activations of mx integer formats a tile at a time, where an instruction set does that
+// faster than quant's kernels block by block: the same codes, scale codes and bytes to the bit.
+//
+// Rows:    blocks run along the lanes, as the left factor has them.
+// Columns: blocks run across the vectors, one column a lane, as a panel has them. No lane looks at
+//          another, and four vectors of codes become one step of the panel.
+#pragma once
+
+#include <cstdint>
+
+#include "driftless/formats/block.h"
+
+namespace driftless::native {
+
+/// Block `b` of row `r` is x[r * x_stride + 32 b] to + 31, its codes the same places of `codes`,
+/// its scale code scales[r * scale_stride + b].
+struct RowsToEncode {
+  const float* x;
+  int64_t x_stride;
+  int64_t rows;
+  int64_t blocks;
+  uint8_t* codes;
+  int64_t code_stride;
+  uint8_t* scales;
+  int64_t scale_stride;
+};
+
+/// Shifts each block's codes, one a byte, to its row's window: byte = mantissa * 2^shift, flipped.
+/// `shifts` counts for each block, none negative. Shifted mantissas fit a byte.
+struct CodesToShift {
+  uint8_t* codes;
+  int64_t blocks;
+  const uint8_t* shifts;
+  int bits;
+  uint8_t flip;
+};
+
+/// One block of a panel: up to 32 rows of x, `columns` of the set wide. Codes go to the block's
+/// steps, rows that are missing from the last step are zero.
+struct ColumnsToEncode {
+  const float* x;
+  int64_t x_stride;
+  int64_t rows;
+  int8_t* steps;
+  uint8_t* scales;  ///< [columns]
+};
+
+/// A panel of codes: shifts each column's blocks to its window. Sums of a column's bytes times
+/// -flip go to `starts`, the scales of its integers to `column_scales`.
+struct PanelToShift {
+  int8_t* steps;
+  int64_t step_count;
+  const uint8_t* scales;  ///< [block][columns]
+  int64_t blocks;
+  int64_t window;
+  int bits;
+  int fraction_bits;
+  uint8_t flip;
+  int32_t* starts;
+  float* column_scales;
+};
+
+struct Encoders {
+  /// Whether the two encode functions know an element with its rule. The others always apply.
+  bool (*knows)(const formats::BlockScaling& scaling) noexcept;
+  /// Return false when a value is not finite.
+  bool (*encode_rows)(const formats::BlockScaling& scaling, const RowsToEncode& args) noexcept;
+  bool (*encode_columns)(const formats::BlockScaling& scaling,
+                         const ColumnsToEncode& args) noexcept;
+  void (*shift_codes)(const CodesToShift& args) noexcept;
+  /// Returns false, with nothing changed, when a block lies below its column's window or a scale is
+  /// no normal number.
+  bool (*shift_panel)(const PanelToShift& args) noexcept;
+};
+
+}  // namespace driftless::native

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native backend: any configuration of TRM, HRM, EqR and untied TRM whose plan quantizes the
+// linear layers of the recursive block to integers. Linear layers multiply integers exactly;
+// norms, SiLU, residuals, attention's scores and values, embeddings and unquantized heads are
+// float32 in the order of the simulating engine. Results do not depend on the instruction set, the
+// number of threads or slots, and needs no library beyond the C++ runtime.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/reason/reasoner.h"
+#include "driftless/store/packed_model.h"
+
+namespace driftless::native {
+
+struct NativeOptions {
+  int64_t slots = 8;
+  int64_t threads = 1;
+  const KernelSet* kernels = nullptr;            ///< null: kernels()
+  const loop::EpilogueSet* epilogues = nullptr;  ///< null: the best ones of this processor
+};
+
+/// The model is copied into the layout of the kernels and not needed afterwards. Throws Unsupported
+/// for a plan that cannot run on integers, naming the layer and why, and InvalidArgument on bad
+/// options. A step throws Numeric when an activation to be quantized is not finite, naming board,
+/// layer and call, and Unsupported for observers that want the inputs of layers.
+std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel& model,
+                                                       const NativeOptions& options);
+
+/// The window that a plan for this engine gives mx quantizers that have none.
+inline constexpr int64_t kDefaultWindow = 4;
+
+/// The plan with that window wherever an mx integer format comes without one.
+quant::QuantPlan with_windows(quant::QuantPlan plan);
+
+}  // namespace driftless::native

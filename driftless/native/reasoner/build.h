@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the stages of the native reasoner are built from, and the stages.
+#pragma once
+
+#include <any>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/loop/stage.h"
+#include "driftless/native/product.h"
+#include "driftless/native/row_quantizer.h"
+#include "driftless/store/packed_model.h"
+
+namespace driftless::native {
+
+/// Memory that stages of the same shape and formats work in, one object a worker: stages take
+/// turns, so that the caches see one scratch instead of one a stage.
+template <class Scratch>
+using SharedScratch = std::shared_ptr<std::vector<Scratch>>;
+
+/// Lives while a reasoner is built.
+struct NativeBuild {
+  const store::PackedModel& model;
+  loop::Layout layout;
+  int64_t workers;
+  const KernelSet& set;
+  const loop::EpilogueSet& epilogues;
+  std::map<std::string, std::any> scratch{};
+
+  /// The scratch called `key`, made by `make` on the first demand.
+  template <class Make>
+  auto shared(const std::string& key, Make make) {
+    using Scratch = decltype(make());
+    std::any& slot = scratch[key];
+    if (!slot.has_value()) {
+      auto made = std::make_shared<std::vector<Scratch>>();
+      for (int64_t i = 0; i < workers; ++i) made->push_back(make());
+      slot = made;
+    }
+    return std::any_cast<SharedScratch<Scratch>>(slot);
+  }
+};
+
+/// A linear layer that the engine runs on integers.
+struct NativeLayer {
+  std::string name;
+  quant::QuantizedMatrix weight;
+  quant::QuantSpec acts;
+};
+
+/// Whether the plan quantizes a layer.
+bool is_planned(const NativeBuild& build, const std::string& name);
+
+/// Throws Unsupported, naming the layer and why, for one that has to be simulated.
+NativeLayer native_layer(const NativeBuild& build, const std::string& name);
+
+/// Runs `body`; an error names the board, the layer and the call.
+template <class Body>
+void naming_layer(const loop::Work& work, const std::string& layer, Body body);
+
+/// Rows times a weight.
+class Linear {
+ public:
+  Linear(NativeBuild& build, const std::string& name, int64_t rows);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int64_t outputs() const { return weight_.columns; }
+  /// in [n, K] to out [n, outputs()], n at most the rows of the constructor.
+  void run(const loop::Work& work, quant::ConstMat in, quant::Mat out) const;
+
+ private:
+  std::string name_;
+  RowQuantizer quantizer_;
+  PanelMatrix weight_;
+  SharedScratch<RowMatrix> scratch_;
+};
+
+void add_token_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix);
+void add_channel_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix);
+void add_attention(loop::Stages& stages, NativeBuild& build, const std::string& prefix);
+std::unique_ptr<loop::Stage> make_heads(NativeBuild& build);
+
+template <class Body>
+void naming_layer(const loop::Work& work, const std::string& layer, Body body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    fail(error.code(), "board ", work.slot.board_number, ", layer '", layer, "', call ", work.call,
+         ": ", error.what());
+  }
+}
+
+}  // namespace driftless::native

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channel and token mixers: a fused SwiGLU on integers, then residual and norm.
+#include <algorithm>
+
+#include "driftless/native/column_swiglu.h"
+#include "driftless/native/reasoner/build.h"
+#include "driftless/native/swiglu.h"
+
+namespace driftless::native {
+namespace {
+
+using loop::Layout;
+using loop::Stage;
+using loop::Work;
+
+/// The two layers of a SwiGLU.
+struct Layers {
+  NativeLayer gate_up;
+  NativeLayer down;
+
+  Layers(const NativeBuild& build, const std::string& prefix)
+      : gate_up(native_layer(build, prefix + ".gate_up_proj.weight")),
+        down(native_layer(build, prefix + ".down_proj.weight")) {}
+
+  [[nodiscard]] SwigluWeights weights() const { return {gate_up.weight, down.weight}; }
+  [[nodiscard]] SwigluActs acts() const { return {gate_up.acts, down.acts}; }
+  /// Scratch that suits these layers suits others of the same key.
+  [[nodiscard]] std::string key(const char* kind, int64_t rows) const {
+    return std::string(kind) + " " + std::to_string(rows) + " x " +
+           std::to_string(gate_up.weight.cols) + " x " + std::to_string(down.weight.cols) + " " +
+           to_string(gate_up.acts) + " " + to_string(down.acts);
+  }
+};
+
+/// Scratch of one part: output [rows, D].
+class ChannelMixer : public Stage {
+ public:
+  ChannelMixer(NativeBuild& build, const std::string& prefix)
+      : ChannelMixer(build, prefix, Layers(build, prefix)) {}
+
+  [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
+  [[nodiscard]] int64_t scratch_size() const override { return layout_.part_rows * layout_.width; }
+
+  void run(const Work& work) const override {
+    const int64_t rows = loop::real_rows(layout_, work.part);
+    float* const h = work.h + work.part * layout_.part_rows * layout_.width;
+    const quant::Mat out{work.scratch, rows, layout_.width};
+    naming_layer(work, name_, [&] {
+      swiglu_.run({h, rows, layout_.width}, (*scratch_)[static_cast<size_t>(work.worker)], out);
+    });
+    for (int64_t row = 0; row < rows; ++row)
+      epilogues_.add_norm(h + row * layout_.width, out.row(row).data(), layout_.width, eps_);
+  }
+
+ private:
+  ChannelMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
+      : name_(prefix),
+        layout_(build.layout),
+        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
+        epilogues_(build.epilogues),
+        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
+        scratch_(build.shared(layers.key("channels", layout_.part_rows),
+                              [&] { return swiglu_.make_scratch(layout_.part_rows); })) {}
+
+  std::string name_;
+  Layout layout_;
+  float eps_;
+  const loop::EpilogueSet& epilogues_;
+  Swiglu swiglu_;
+  SharedScratch<Swiglu::Scratch> scratch_;
+};
+
+/// Token mixing panel by panel, where nothing is transposed. Scratch of one part: output [T, panel]
+/// | sums of squares of a panel.
+class ColumnMixer : public Stage {
+ public:
+  ColumnMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
+      : name_(prefix),
+        layout_(build.layout),
+        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
+        epilogues_(build.epilogues),
+        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
+        scratch_(build.shared(layers.key("columns", 1), [&] { return swiglu_.make_scratch(); })) {}
+
+  [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
+  [[nodiscard]] int64_t scratch_size() const override {
+    return (layout_.rows + 1) * swiglu_.columns();
+  }
+
+  void run(const Work& work) const override {
+    const int64_t width = swiglu_.columns();
+    float* const squares = work.scratch + layout_.rows * width;
+    const int64_t first = work.part * layout_.part_channels;
+    for (int64_t column = first; column < first + layout_.part_channels; column += width) {
+      float* const h = work.h + column;
+      naming_layer(work, name_, [&] {
+        swiglu_.run(h, layout_.width, (*scratch_)[static_cast<size_t>(work.worker)], work.scratch);
+      });
+      epilogues_.add_norm_columns(h, layout_.width, work.scratch, layout_.rows, width, eps_,
+                                  squares);
+    }
+  }
+
+ private:
+  std::string name_;
+  Layout layout_;
+  float eps_;
+  const loop::EpilogueSet& epilogues_;
+  ColumnSwiglu swiglu_;
+  SharedScratch<ColumnSwiglu::Scratch> scratch_;
+};
+
+/// to[c, r] = from[r, c], in tiles that stay in the first-level cache.
+void transpose(quant::ConstMat from, int64_t from_stride, float* to, int64_t to_stride) {
+  constexpr int64_t kTile = 16;
+  for (int64_t row = 0; row < from.rows; row += kTile)
+    for (int64_t column = 0; column < from.cols; column += kTile)
+      for (int64_t c = column; c < std::min(column + kTile, from.cols); ++c)
+        for (int64_t r = row; r < std::min(row + kTile, from.rows); ++r)
+          to[c * to_stride + r] = from.data[r * from_stride + c];
+}
+
+/// Token mixing with channels as rows, for formats and sets without column encoders. Scratch of one
+/// part, C channels: input [C, T] | output [C, T] | output [T, C] | sums of squares.
+class TransposedMixer : public Stage {
+ public:
+  TransposedMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
+      : name_(prefix),
+        layout_(build.layout),
+        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
+        epilogues_(build.epilogues),
+        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
+        scratch_(build.shared(layers.key("transposed", layout_.part_channels),
+                              [&] { return swiglu_.make_scratch(layout_.part_channels); })) {}
+
+  [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
+  [[nodiscard]] int64_t scratch_size() const override {
+    return layout_.part_channels * (3 * layout_.rows + 1);
+  }
+
+  void run(const Work& work) const override {
+    const int64_t channels = layout_.part_channels;
+    const int64_t size = channels * layout_.rows;
+    float* const h = work.h + work.part * channels;
+    float* const input = work.scratch;
+    float* const output = input + size;
+    float* const upright = output + size;
+    transpose({h, layout_.rows, channels}, layout_.width, input, layout_.rows);
+    naming_layer(work, name_, [&] {
+      swiglu_.run({input, channels, layout_.rows}, (*scratch_)[static_cast<size_t>(work.worker)],
+                  {output, channels, layout_.rows});
+    });
+    transpose({output, channels, layout_.rows}, layout_.rows, upright, channels);
+    epilogues_.add_norm_columns(h, layout_.width, upright, layout_.rows, channels, eps_,
+                                upright + size);
+  }
+
+ private:
+  std::string name_;
+  Layout layout_;
+  float eps_;
+  const loop::EpilogueSet& epilogues_;
+  Swiglu swiglu_;
+  SharedScratch<Swiglu::Scratch> scratch_;
+};
+
+}  // namespace
+
+void add_channel_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
+  stages.push_back(std::make_unique<ChannelMixer>(build, prefix));
+}
+
+void add_token_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
+  const Layers layers(build, prefix);
+  const bool has_whole_panels = build.layout.part_channels % build.set.columns == 0;
+  if (has_whole_panels && ColumnSwiglu::suits(layers.weights(), layers.acts(), build.set))
+    stages.push_back(std::make_unique<ColumnMixer>(build, prefix, layers));
+  else
+    stages.push_back(std::make_unique<TransposedMixer>(build, prefix, layers));
+}
+
+}  // namespace driftless::native

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless quantize, and what runs packed models: eval, solve, info, with and without --native.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/file.h"
+
+#include "tests/cli/program.h"
+
+namespace driftless {
+namespace {
+
+using cli_testing::driftless;
+using cli_testing::expect_failure;
+using cli_testing::kRunsModels;
+using cli_testing::kRunsNoModels;
+using testing::Outcome;
+using testing::TempDir;
+
+const std::string kBoard =
+    "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
+
+class NativeCommands : public ::testing::Test {
+ protected:
+  NativeCommands() { write_file_atomic(file("boards.txt"), kBoard + "\n"); }
+  std::string file(const std::string& name) const { return (dir_.path() / name).string(); }
+  /// The predictions of eval on a few boards.
+  std::string predictions(const std::string& model, const std::string& flags) const {
+    const Outcome outcome = driftless("eval " + model + " --steps 3 --data " + file("boards.txt") +
+                                      " --predictions " + file("p.jsonl") + " " + flags);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return testing::text_of(file("p.jsonl"));
+  }
+  TempDir dir_;
+};
+
+TEST_F(NativeCommands, PackedNativeSimulatedAndSourceAgree) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  const Outcome packed =
+      driftless("quantize " DRIFTLESS_MODEL " " + file("packed.safetensors") + " --weights mxint4");
+  ASSERT_EQ(packed.exit_code, 0) << packed.err;
+  EXPECT_NE(packed.out.find("weights mxint4,window=4, acts mxint4,window=4"), std::string::npos)
+      << packed.out;
+  const auto native = predictions(file("packed.safetensors"), "--native");
+  EXPECT_EQ(native, predictions(DRIFTLESS_MODEL, "--native --weights mxint4 --acts mxint4"));
+  // Logits of the float heads are summed in another order; the digits are the same.
+  const auto digits = [](const std::string& lines) { return lines.substr(0, 200); };
+  EXPECT_EQ(digits(native), digits(predictions(file("packed.safetensors"), "")));
+  const Outcome info = driftless("info " + file("packed.safetensors"));
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_NE(info.out.find("4.25 bits an element"), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("native      runs on"), std::string::npos) << info.out;
+}
+
+TEST_F(NativeCommands, SolveTheSampleWithTheBundledPackedModel) {
+  const Outcome outcome = driftless("solve --native --json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("steps"), std::string::npos) << outcome.out;
+}
+
+TEST_F(NativeCommands, SayWhatCannotRun) {
+  expect_failure(driftless("quantize " DRIFTLESS_MODEL " " + file("out")), 10, "--weights");
+  expect_failure(driftless("eval " DRIFTLESS_MODEL " --native --data " + file("boards.txt")), 10,
+                 "--native");
+  expect_failure(
+      driftless("eval " DRIFTLESS_MODEL " --native --weights mxfp4 --acts mxint4 --data " +
+                file("boards.txt")),
+      13, "layer 'L_level.layers.0.mlp_t.gate_up_proj.weight'");
+  expect_failure(driftless("eval " DRIFTLESS_PACKED_MODEL " --native --weights mxint4 --data " +
+                           file("boards.txt")),
+                 10, "quantized already");
+  expect_failure(driftless("solve --native", "DRIFTLESS_NATIVE_ISA=mmx"), 10, "mmx");
+  expect_failure(driftless("eval " DRIFTLESS_PACKED_MODEL " --native --dtype bf16 --data " +
+                           file("boards.txt")),
+                 10, "--dtype");
+  expect_failure(driftless("eval x --native --device cpu --data " + file("boards.txt")), 2,
+                 "--native");
+}
+
+}  // namespace
+}  // namespace driftless

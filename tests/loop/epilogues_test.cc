@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/loop/kernels/epilogues.h"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/rng.h"
+
+namespace driftless::loop {
+namespace {
+
+constexpr int64_t kSizes[] = {1, 15, 16, 17, 48, 81, 257};
+
+/// Ordinary values, then zeros and values far outside exp's range.
+std::vector<float> sample(int64_t count, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(3 * rng.gaussian()));
+  if (count > 8) values[3] = 0.0f, values[5] = -200.0f, values[7] = 200.0f;
+  return values;
+}
+
+/// Every kernel of a set on the same data.
+std::vector<std::vector<float>> run_all(const EpilogueSet& set, int64_t count) {
+  const auto a = sample(count, 1);
+  const auto b = sample(count, 2);
+  std::vector<std::vector<float>> results(6, sample(count, 3));
+  set.add(results[0].data(), a.data(), count);
+  set.add_sum(results[1].data(), a.data(), b.data(), count);
+  set.silu_mul(a.data(), b.data(), results[2].data(), count);
+  set.add_norm(results[3].data(), a.data(), count, 1e-5f);
+  set.softmax(results[4].data(), count, 0.125f);
+  constexpr int64_t kRows = 5;
+  results[5] = sample(kRows * (count + 3), 4);
+  const auto y = sample(kRows * count, 5);
+  std::vector<float> squares(static_cast<size_t>(count));
+  set.add_norm_columns(results[5].data(), count + 3, y.data(), kRows, count, 1e-5f, squares.data());
+  return results;
+}
+
+TEST(Epilogues, EverySetGivesTheSameBits) {
+  const EpilogueSet& portable = *available_epilogues().back();
+  EXPECT_EQ(portable.name, "portable");
+  for (const EpilogueSet* set : available_epilogues())
+    for (const int64_t count : kSizes)
+      EXPECT_EQ(run_all(*set, count), run_all(portable, count)) << set->name << " " << count;
+}
+
+// Relative error: exp 2e-7 in the numerator and 1e-7 in the denominator, where it is at most half;
+// a sum, a division and two products 2^-24 each.
+constexpr double kSiluError = 3e-7 + 4 * 0x1p-24;
+
+TEST(Epilogues, SiluMulIsAccurate) {
+  for (const int64_t count : kSizes) {
+    const auto gate = sample(count, 1);
+    const auto up = sample(count, 2);
+    const auto out = run_all(epilogues(), count)[2];
+    for (size_t i = 0; i < out.size(); ++i) {
+      const double x = gate[i];
+      const double expected = x / (1 + std::exp(-x)) * up[i];
+      // Beyond exp's clamp the result is below 1e-30 either way.
+      EXPECT_NEAR(out[i], expected, kSiluError * std::abs(expected) + 1e-30) << x;
+    }
+  }
+}
+
+// Sums of n squares: n * 2^-24 at most; sum, quotient, root, reciprocal and product add five more.
+double norm_error(int64_t count) { return static_cast<double>(count + 5) * 0x1p-24; }
+
+TEST(Epilogues, AddNormIsAccurate) {
+  for (const int64_t count : kSizes) {
+    const auto h = sample(count, 3);
+    const auto y = sample(count, 1);
+    const auto out = run_all(epilogues(), count)[3];
+    double squares = 0;
+    for (size_t i = 0; i < out.size(); ++i) squares += std::pow(double{h[i]} + y[i], 2);
+    const double root = std::sqrt(squares / static_cast<double>(count) + 1e-5);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const double expected = (double{h[i]} + y[i]) / root;
+      EXPECT_NEAR(out[i], expected, norm_error(count) * std::abs(expected));
+    }
+  }
+}
+
+TEST(Epilogues, AddNormColumnsNormalizesEachColumnAndLeavesTheRestAlone) {
+  constexpr int64_t kRows = 5;
+  for (const int64_t count : kSizes) {
+    const int64_t stride = count + 3;
+    const auto h = sample(kRows * stride, 4);
+    const auto y = sample(kRows * count, 5);
+    const auto out = run_all(epilogues(), count)[5];
+    for (int64_t c = 0; c < stride; ++c) {
+      const auto sum = [&](int64_t r) {
+        return double{h[static_cast<size_t>(r * stride + c)]} +
+               y[static_cast<size_t>(r * count + c)];
+      };
+      double squares = 0;
+      for (int64_t r = 0; c < count && r < kRows; ++r) squares += sum(r) * sum(r);
+      const double root = std::sqrt(squares / kRows + 1e-5);
+      for (int64_t r = 0; r < kRows; ++r) {
+        const float actual = out[static_cast<size_t>(r * stride + c)];
+        if (c >= count) {
+          EXPECT_EQ(actual, h[static_cast<size_t>(r * stride + c)]);
+        } else {
+          EXPECT_NEAR(actual, sum(r) / root, norm_error(kRows) * std::abs(sum(r) / root));
+        }
+      }
+    }
+  }
+}
+
+TEST(Epilogues, SoftmaxIsAccurate) {
+  for (const int64_t count : kSizes) {
+    const auto values = sample(count, 3);
+    const auto out = run_all(epilogues(), count)[4];
+    double total = 0;
+    for (const float value : values) total += std::exp(0.125 * double{value} - 25);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const double expected = std::exp(0.125 * double{values[i]} - 25) / total;
+      // Rounding an exponent of at most 50 by 2^-24 moves exp by 50 * 2^-24; then as above.
+      const double error = 50 * 0x1p-24 + 2e-7 + static_cast<double>(count + 3) * 0x1p-24;
+      EXPECT_NEAR(out[i], expected, 2 * error * expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace driftless::loop

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native reasoner against the simulating engine, which multiplies decoded values in float32.
+//
+// Token mixers agree bit for bit: operands are the same integers times powers of two, a float sum
+// of them is exact while it stays below 2^24 units (here K <= 768 products of at most 112 * 112),
+// and everything else is the same code on the same values in the same order. Attention's scores
+// and values are summed in another order there, and one rounded code more or less is a whole
+// quantization step; those models are compared in the mean.
+#include "driftless/native/native_reasoner.h"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/reason/linear_layers.h"
+
+#include "tests/engine/random_model.h"
+#include "tests/testing/expect_error.h"
+
+namespace driftless::native {
+namespace {
+
+using engine::testing::named_configs;
+using engine::testing::NamedConfig;
+using engine::testing::random_checkpoint;
+using engine::testing::random_tokens;
+
+store::PackedModel packed_model(const model::ModelConfig& config, const char* weights,
+                                const char* acts,
+                                quant::Coverage coverage = quant::Coverage::Block) {
+  return store::pack_model(random_checkpoint(config, 3),
+                           quant::resolve({.weights = quant::parse_quant_spec(weights),
+                                           .acts = quant::parse_quant_spec(acts),
+                                           .coverage = coverage},
+                                          reason::linear_layers(config)));
+}
+
+/// Both states and the logits of three boards after two steps.
+std::vector<float> outputs_of(reason::Reasoner& reasoner) {
+  const std::vector<int64_t> slots = {0, 1, 2};
+  for (const int64_t slot : slots) {
+    const auto seed = static_cast<uint64_t>(slot);
+    const auto tokens = random_tokens(reasoner.config(), seed);
+    reasoner.reset(slot, {.tokens = tokens, .seed = seed});
+  }
+  for (int step = 0; step < 2; ++step) reasoner.step(slots);
+  std::vector<float> out;
+  for (const int64_t slot : slots) {
+    const reason::States states = reasoner.states(slot);
+    out.insert(out.end(), states.h.begin(), states.h.end());
+    out.insert(out.end(), states.l.begin(), states.l.end());
+  }
+  return out;
+}
+
+std::vector<float> native_outputs(const store::PackedModel& model, NativeOptions options = {}) {
+  options.slots = 3;
+  return outputs_of(*make_native_reasoner(model, options));
+}
+
+/// Mean squared distance over mean square.
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double error = 0;
+  double power = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    error += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    power += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return error / power;
+}
+
+class Native : public ::testing::TestWithParam<NamedConfig> {};
+
+TEST_P(Native, EqualsTheSimulation) {
+  for (const char* spec : {"mxint4,window=4", "mxint4,rule=mse,window=4"}) {
+    const auto packed = packed_model(GetParam().config, spec, spec);
+    std::unique_ptr<reason::Reasoner> simulated;
+    try {
+      simulated = engine::make_cpu_reasoner(packed, {.slots = 3});
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    const auto expected = outputs_of(*simulated);
+    const auto got = native_outputs(packed);
+    if (GetParam().config.mixer == model::Mixer::Tokens) {
+      EXPECT_EQ(got, expected) << spec;
+      continue;
+    }
+    // Quantization itself moves the states by about 1 here; a wrong layer would as well.
+    EXPECT_LT(distance(got, expected), 0.02) << spec;
+  }
+}
+
+TEST_P(Native, IsTheSameOnEveryKernelSetAndThreadCount) {
+  for (const char* spec : {"mxint4,window=4", "mxint8,window=3"}) {
+    const auto packed = packed_model(GetParam().config, spec, spec, quant::Coverage::Linear);
+    const auto expected = native_outputs(packed, {.kernels = &kScalarKernels});
+    for (const KernelSet* set : available_kernels())
+      for (const int64_t threads : {1, 2, 3})
+        EXPECT_EQ(native_outputs(packed, {.threads = threads, .kernels = set}), expected)
+            << spec << ", " << set->name << ", " << threads << " threads";
+    for (const loop::EpilogueSet* set : loop::available_epilogues())
+      EXPECT_EQ(native_outputs(packed, {.epilogues = set}), expected) << set->name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Native, ::testing::ValuesIn(named_configs()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(NativeReasoner, RunsInt8PerTokenAndChannel) {
+  const auto packed = packed_model(named_configs()[1].config, "int8/channel", "int8/token");
+  const auto got = native_outputs(packed);
+  try {
+    // Float scales round differently on the two ways; a code more or less is 1/127 of a row's
+    // largest value.
+    EXPECT_LT(distance(got, outputs_of(*engine::make_cpu_reasoner(packed, {.slots = 3}))), 1e-3);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+}
+
+TEST(NativeReasoner, SaysWhichLayerItCannotRunAndWhy) {
+  const model::ModelConfig config = named_configs()[0].config;
+  const auto make = [&](const char* weights, const char* acts) {
+    (void)make_native_reasoner(packed_model(config, weights, acts), {});
+  };
+  EXPECT_ERROR(make("mxint4", "none"), ErrorCode::Unsupported, "activations are floats");
+  EXPECT_ERROR(make("mxfp4", "mxint4,window=4"), ErrorCode::Unsupported, "mlp_t.gate_up_proj");
+  EXPECT_ERROR(make("mxint4,window=4", "mxint4"), ErrorCode::Unsupported, "window=4");
+  EXPECT_ERROR(make("mxint4,window=4", "uint8/token"), ErrorCode::Unsupported, "simulated");
+  store::PackedModel part = packed_model(config, "mxint4,window=4", "mxint4,window=4");
+  part.plan.layers.erase(part.plan.layers.begin());
+  EXPECT_ERROR((void)make_native_reasoner(part, {}), ErrorCode::Unsupported, "weights are floats");
+  for (quant::LayerPlan& layer : part.plan.layers) layer.hadamard = true;
+  EXPECT_ERROR((void)make_native_reasoner(part, {}), ErrorCode::Unsupported, "layer '");
+}
+
+TEST(NativeReasoner, RefusesBadOptionsAndObserversOfInputs) {
+  const auto packed = packed_model(named_configs()[0].config, "mxint4", "mxint4,window=4");
+  EXPECT_ERROR((void)make_native_reasoner(packed, {.slots = 0}), ErrorCode::InvalidArgument,
+               "slots");
+  EXPECT_ERROR((void)make_native_reasoner(packed, {.threads = 0}), ErrorCode::InvalidArgument,
+               "threads");
+  struct Curious : reason::StepObserver {
+    [[nodiscard]] bool wants(reason::Point) const override { return true; }
+    void observe(const reason::Observation&) override {}
+  } curious;
+  const auto reasoner = make_native_reasoner(packed, {.slots = 1});
+  reasoner->reset(0, {.tokens = random_tokens(packed.config, 1)});
+  const std::vector<int64_t> slots = {0};
+  EXPECT_ERROR(reasoner->step(slots, &curious), ErrorCode::Unsupported, "simulate");
+}
+
+TEST(NativeReasoner, NamesBoardLayerAndCallOfNumbersThatAreNotFinite) {
+  const auto packed = packed_model(named_configs()[0].config, "mxint4", "mxint4,window=4");
+  const auto reasoner = make_native_reasoner(packed, {.slots = 1});
+  reasoner->reset(0, {.tokens = random_tokens(packed.config, 1), .number = 17});
+  std::vector<float> h(reasoner->states(0).h.begin(), reasoner->states(0).h.end());
+  const std::vector<float> l(reasoner->states(0).l.begin(), reasoner->states(0).l.end());
+  h[5] = NAN;
+  reasoner->set_states(0, {.h = h, .l = l});
+  const std::vector<int64_t> slots = {0};
+  EXPECT_ERROR(reasoner->step(slots), ErrorCode::Numeric,
+               "board 17, layer 'L_level.layers.0.mlp_t");
+}
+
+TEST(WithWindows, AddsOneWhereMxIntegersHaveNone) {
+  const auto layers = reason::linear_layers(named_configs()[0].config);
+  const auto plan = with_windows(quant::resolve(
+      {.weights = quant::parse_quant_spec("mxint4"), .acts = quant::parse_quant_spec("mxfp4")},
+      layers));
+  EXPECT_EQ(to_string(plan.layers[0].weights), "mxint4,window=4");
+  EXPECT_EQ(to_string(plan.layers[0].acts), "mxfp4");
+}
+
+}  // namespace
+}  // namespace driftless::native
