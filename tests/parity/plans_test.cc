@@ -228,7 +228,7 @@ TEST_P(Plans, RefuseWhatIsNotFiniteOrDoesNotFit) {
 
 /// Keeps the extremes of what it sees, be it all values or these alone.
 struct Extremes : reason::StepObserver {
-  explicit Extremes(bool only) : only(only) {}
+  explicit Extremes(bool is_only) : only(is_only) {}
   [[nodiscard]] bool wants(Point point) const override { return point == Point::LinearInput; }
   [[nodiscard]] bool wants_extremes_only() const override { return only; }
   void observe(const reason::Observation& o) override {
