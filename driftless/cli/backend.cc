@@ -16,7 +16,6 @@ namespace {
 // Enough boards to fill a large device; a CPU gains nothing from more than a few.
 constexpr int64_t kCudaSlots = 1024;
 constexpr int64_t kCpuSlots = 32;
-constexpr int64_t kCudaCalibrationSlots = 256;
 
 std::unique_ptr<reason::Reasoner> make_on_torch(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
