@@ -74,13 +74,11 @@ struct Apply : torch::autograd::Function<Apply> {
     ctx->saved_data["quantizer"] = quantizer;
     ctx->saved_data["axis"] = axis;
     ctx->saved_data["call"] = call;
-    return reinterpret_cast<const FakeQuantizer*>(quantizer)->forward(
-        x, static_cast<NormAxis>(axis), call);
+    return from_handle(quantizer)->forward(x, static_cast<NormAxis>(axis), call);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  const torch::autograd::variable_list& grads) {
-    const auto* quantizer =
-        reinterpret_cast<const FakeQuantizer*>(ctx->saved_data["quantizer"].toInt());
+    const auto* quantizer = from_handle(ctx->saved_data["quantizer"].toInt());
     const at::Tensor d = quantizer->backward(ctx->get_saved_variables()[0], grads[0].contiguous(),
                                              static_cast<NormAxis>(ctx->saved_data["axis"].toInt()),
                                              ctx->saved_data["call"].toInt());
@@ -327,7 +325,7 @@ at::Tensor FakeQuantizer::swiglu_backward(const at::Tensor& gate_up, const at::T
 
 at::Tensor FakeQuantizer::operator()(const at::Tensor& x, NormAxis axis, int64_t call) const {
   if (spec_.is_none()) return x;
-  return Apply::apply(x, reinterpret_cast<int64_t>(this), static_cast<int64_t>(axis), call);
+  return Apply::apply(x, to_handle(this), static_cast<int64_t>(axis), call);
 }
 
 }  // namespace driftless::lab
