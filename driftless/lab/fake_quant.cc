@@ -179,7 +179,7 @@ Quantized FakeQuantizer::plain(const at::Tensor& x, NormAxis axis, int64_t call,
   const bool has_bad_scale = std::any_of(
       scales.begin(), scales.end(), [](const auto& scale) { return !std::isnormal(scale.scale); });
   if (has_bad_scale || (!in.is_cuda() && !at::isfinite(in).all().item<bool>()))
-    return {nan, at::ones(in.sizes(), in.options().dtype(at::kBool))};
+    return {nan, at::ones(in.sizes(), in.options().dtype(at::kBool)), {}};
   if (in.is_cuda()) options.not_finite = at::zeros({1}, in.options().dtype(at::kInt));
   Quantized out = quantize(quant::Quantizer(spec_, scales), rows_last(in, axis), options);
   out.values = rows_last(out.values, axis).contiguous();
