@@ -74,13 +74,11 @@ struct Apply : torch::autograd::Function<Apply> {
     ctx->saved_data["quantizer"] = quantizer;
     ctx->saved_data["axis"] = axis;
     ctx->saved_data["call"] = call;
-    return reinterpret_cast<const FakeQuantizer*>(quantizer)->forward(
-        x, static_cast<NormAxis>(axis), call);
+    return from_handle(quantizer)->forward(x, static_cast<NormAxis>(axis), call);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  const torch::autograd::variable_list& grads) {
-    const auto* quantizer =
-        reinterpret_cast<const FakeQuantizer*>(ctx->saved_data["quantizer"].toInt());
+    const auto* quantizer = from_handle(ctx->saved_data["quantizer"].toInt());
     const at::Tensor d = quantizer->backward(ctx->get_saved_variables()[0], grads[0].contiguous(),
                                              static_cast<NormAxis>(ctx->saved_data["axis"].toInt()),
                                              ctx->saved_data["call"].toInt());
@@ -181,7 +179,7 @@ Quantized FakeQuantizer::plain(const at::Tensor& x, NormAxis axis, int64_t call,
   const bool has_bad_scale = std::any_of(
       scales.begin(), scales.end(), [](const auto& scale) { return !std::isnormal(scale.scale); });
   if (has_bad_scale || (!in.is_cuda() && !at::isfinite(in).all().item<bool>()))
-    return {nan, at::ones(in.sizes(), in.options().dtype(at::kBool))};
+    return {nan, at::ones(in.sizes(), in.options().dtype(at::kBool)), {}};
   if (in.is_cuda()) options.not_finite = at::zeros({1}, in.options().dtype(at::kInt));
   Quantized out = quantize(quant::Quantizer(spec_, scales), rows_last(in, axis), options);
   out.values = rows_last(out.values, axis).contiguous();
@@ -327,7 +325,7 @@ at::Tensor FakeQuantizer::swiglu_backward(const at::Tensor& gate_up, const at::T
 
 at::Tensor FakeQuantizer::operator()(const at::Tensor& x, NormAxis axis, int64_t call) const {
   if (spec_.is_none()) return x;
-  return Apply::apply(x, reinterpret_cast<int64_t>(this), static_cast<int64_t>(axis), call);
+  return Apply::apply(x, to_handle(this), static_cast<int64_t>(axis), call);
 }
 
 }  // namespace driftless::lab

@@ -86,6 +86,14 @@ class FakeQuantizer {
   StepSizes steps_;
 };
 
+/// A quantizer as autograd can keep it, which is as an integer, and back.
+inline int64_t to_handle(const FakeQuantizer* quantizer) {
+  return reinterpret_cast<int64_t>(quantizer);
+}
+inline const FakeQuantizer* from_handle(int64_t handle) {
+  return reinterpret_cast<const FakeQuantizer*>(handle);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// What quantizes the input of each linear layer, by the name of its weight.
 using InputQuantizers = std::map<std::string, FakeQuantizer, std::less<>>;
 

@@ -52,7 +52,7 @@ PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat w
   at::Tensor values = matrix(layer.multiplied_weight(weight));
   if (is_apart) {
     const Quantized elements =
-        quantize(quant::Quantizer(layer.plan().weights), matrix(layer.transformed_weight(weight)),
+        quantize(quant::weight_quantizer(layer.plan()), matrix(layer.transformed_weight(weight)),
                  {.scales = ScalesGo::Apart});
     values = elements.values;
     scales_ = elements.scales.flatten().to(device);

@@ -40,9 +40,12 @@ at::Tensor is_normal(const at::Tensor& steps) {
   return at::logical_and(steps.ge(FLT_MIN), steps.le(FLT_MAX));
 }
 
-std::vector<float> floats_of(const at::Tensor& values) {
-  const at::Tensor host = values.to(at::kCPU).contiguous();
-  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
+std::vector<quant::Scale> scales_of(const at::Tensor& steps) {
+  const at::Tensor host = steps.to(at::kCPU).contiguous();
+  std::vector<quant::Scale> scales;
+  scales.reserve(static_cast<size_t>(host.numel()));
+  for (int64_t i = 0; i < host.numel(); ++i) scales.push_back({.scale = host.data_ptr<float>()[i]});
+  return scales;
 }
 
 }  // namespace
@@ -157,18 +160,18 @@ quant::QuantPlan QuantizedModel::plan() const {
   quant::QuantPlan plan = qat_.plan;
   for (const StepSlot& slot : slots_) {
     LayerPlan& layer = plan.layers[slot.layer];
-    for (const float s : floats_of(steps_.narrow(0, slot.weight_begin, slot.weight_count)))
-      layer.weight_scales.push_back({.scale = s});
-    for (const float s : floats_of(steps_.narrow(0, slot.act_begin, slot.act_count)))
-      layer.scales.push_back({.scale = s});
+    layer.weight_scales = scales_of(steps_.narrow(0, slot.weight_begin, slot.weight_count));
+    layer.scales = scales_of(steps_.narrow(0, slot.act_begin, slot.act_count));
   }
   return plan;
 }
 
 at::Tensor starting_steps(const QatPlan& qat, const quant::QuantPlan& calibrated,
                           const model::ModelConfig& config, const NamedTensors& weights) {
+  const std::vector<StepSlot> slots = step_slots(qat, config);
   std::vector<float> steps;
-  for (const StepSlot& slot : step_slots(qat, config)) {
+  steps.reserve(static_cast<size_t>(step_count(slots)));
+  for (const StepSlot& slot : slots) {
     const LayerPlan& layer = calibrated.layers[slot.layer];
     if (slot.weight_count > 0) {
       const at::Tensor weight = weights.find(layer.name)->second.contiguous();

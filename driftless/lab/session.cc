@@ -37,6 +37,7 @@ quant::QuantPlan calibrated(const Recipe& recipe, const QatPlan& qat, const Boar
   std::vector<task::Example> drawn;
   drawn.reserve(static_cast<size_t>(recipe.quant.calibration_boards));
   std::vector<reason::Board> boards;
+  boards.reserve(drawn.capacity());
   for (int64_t i = 0; i < recipe.quant.calibration_boards; ++i) {
     drawn.push_back(pool.draw(rng));
     boards.push_back({.tokens = drawn.back().input, .seed = static_cast<uint64_t>(i), .number = i});

@@ -150,10 +150,8 @@ struct Sublayer : torch::autograd::Function<Sublayer<kForward, kBackward>> {
   }
 
  private:
-  // Autograd keeps integers, not pointers.
   static InputRules rules_of(int64_t gate_up, int64_t down, int64_t call) {
-    return {reinterpret_cast<const FakeQuantizer*>(gate_up),
-            reinterpret_cast<const FakeQuantizer*>(down), call};
+    return {from_handle(gate_up), from_handle(down), call};
   }
 };
 
@@ -163,10 +161,9 @@ at::Tensor apply(const at::Tensor& h, const SwigluWeights& weights, double eps, 
     return kForward(h, weights.gate_up_copy, weights.down_copy, eps,
                     {weights.gate_up_input, weights.down_input, call})
         .normed.y;
-  return Sublayer<kForward, kBackward>::apply(h, weights.gate_up, weights.down,
-                                              weights.gate_up_copy, weights.down_copy, eps,
-                                              reinterpret_cast<int64_t>(weights.gate_up_input),
-                                              reinterpret_cast<int64_t>(weights.down_input), call);
+  return Sublayer<kForward, kBackward>::apply(
+      h, weights.gate_up, weights.down, weights.gate_up_copy, weights.down_copy, eps,
+      to_handle(weights.gate_up_input), to_handle(weights.down_input), call);
 }
 
 }  // namespace

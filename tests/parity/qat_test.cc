@@ -54,6 +54,7 @@ Answers answers_of_lab(const lab::Trainer& trainer, const std::vector<task::Exam
   const lab::RecursiveNet net(recipe.model, {ema, model.copy(), {}, &model.inputs()},
                               trainer.state().initial);
   Answers answers;
+  answers.reserve(examples.size());
   for (const task::Example& example : examples) {
     const at::Tensor tokens = at::tensor(at::ArrayRef<uint8_t>(example.input)).unsqueeze(0);
     lab::StepOutput output{net.initial_states(1), {}, {}, {}};
