@@ -8,6 +8,7 @@
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
+#include "driftless/reason/calibrate.h"
 
 namespace driftless::cli {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 // Enough boards to fill a large device; a CPU gains nothing from more than a few.
 constexpr int64_t kCudaSlots = 1024;
 constexpr int64_t kCpuSlots = 32;
-constexpr int64_t kCudaCalibrationSlots = 256;
 
 std::unique_ptr<reason::Reasoner> make_on_torch(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
@@ -82,13 +82,6 @@ std::string backend_name(const BackendOptions& options) {
   return options.dtype == "f32" ? options.device : options.device + " " + options.dtype;
 }
 
-BackendOptions for_calibration(BackendOptions options) {
-  if (options.device == "native") options.device = "cpu";
-  if (options.device == "cpu") options.threads = 1;
-  options.slots = options.device == "cuda" ? kCudaCalibrationSlots : 1;
-  return options;
-}
-
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
                                                 const quant::QuantPlan& plan,
                                                 const BackendOptions& options) {
@@ -110,6 +103,18 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed
   DRIFTLESS_REQUIRE(options.device == "cpu", ErrorCode::Unsupported, "--device ", options.device,
                     ": packed models run on cpu and native; use their source");
   return engine::make_cpu_reasoner(packed, cpu_options(options));
+}
+
+void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,
+               std::span<const reason::Board> boards, std::span<quant::QuantPlan> plans) {
+  BackendOptions each = options;
+  if (each.device == "native") each.device = "cpu";  // floats are calibrated in float
+  const bool is_cpu = each.device == "cpu";
+  if (is_cpu) each.threads = each.slots = 1;
+  const auto make = [&](const quant::QuantPlan* transforms) {
+    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, each);
+  };
+  reason::calibrate(make, boards, plans, is_cpu ? options.threads : 1);
 }
 
 }  // namespace driftless::cli

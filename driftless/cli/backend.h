@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,10 +40,6 @@ void require_device(const BackendOptions& options);
 /// "cpu", "cuda", or with the type where it is not float32: "cuda bf16".
 std::string backend_name(const BackendOptions& options);
 
-/// The same backend for calibration, whose observers see one board at a time on a CPU, and as many
-/// as the device likes elsewhere.
-BackendOptions for_calibration(BackendOptions options);
-
 /// Throws what require_device throws, InvalidArgument on an unknown type, Unsupported on a device
 /// or type that the build or the machine does not have.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpoint,
@@ -52,5 +49,10 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
 /// The same for a packed model, which brings its plan, on the CPU.
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed,
                                                 const BackendOptions& options);
+
+/// reason::calibrate of the float model on that backend: on the CPU a board a thread at a time, on
+/// another device as many as keep it busy.
+void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,
+               std::span<const reason::Board> boards, std::span<quant::QuantPlan> plans);
 
 }  // namespace driftless::cli

@@ -43,11 +43,7 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
   require_fits(checkpoint, examples, flags.calibration_data);
   const auto boards =
       reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
-  const auto make = [&](const quant::QuantPlan* transforms) {
-    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{},
-                         for_calibration(backend));
-  };
-  reason::calibrate(make, boards, plan);
+  calibrate(checkpoint, backend, boards, std::span(&plan, 1));
   return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
          ", seed " + std::to_string(flags.calibration_seed);
 }

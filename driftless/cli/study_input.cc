@@ -6,8 +6,8 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
+#include "driftless/cli/backend.h"
 #include "driftless/cli/progress.h"
-#include "driftless/reason/calibrate.h"
 #include "driftless/study/results_file.h"
 
 namespace driftless::cli {
@@ -27,20 +27,6 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
 constexpr int64_t kCpuBatch = 32;
 constexpr int64_t kCudaBatch = 640;
 constexpr int64_t kCudaRowsTogether = 10;
-
-std::vector<quant::QuantPlan> calibrate(const store::Checkpoint& checkpoint,
-                                        const study::CalibrationRequest& request,
-                                        const BackendOptions& backend) {
-  store::Checkpoint model = varied(checkpoint, request.config);
-  model.config.halt_max_steps = request.steps;
-  std::vector<quant::QuantPlan> plans = request.plans;
-  reason::calibrate(
-      [&](const quant::QuantPlan* transforms) {
-        return make_reasoner(model, transforms ? *transforms : quant::QuantPlan{}, backend);
-      },
-      request.boards, plans);
-  return plans;
-}
 
 }  // namespace
 
@@ -104,7 +90,11 @@ study::Backend StudyFiles::backend() const {
               },
           .calibrate =
               [this](const study::CalibrationRequest& request) {
-                return calibrate(checkpoint_, request, for_calibration(flags_.backend));
+                store::Checkpoint model = varied(checkpoint_, request.config);
+                model.config.halt_max_steps = request.steps;
+                std::vector<quant::QuantPlan> plans = request.plans;
+                calibrate(model, flags_.backend, request.boards, plans);
+                return plans;
               }};
 }
 

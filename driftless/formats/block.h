@@ -4,7 +4,6 @@
 // float per tensor. All values are finite float32; the callers check that.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -35,7 +34,7 @@ BlockScaling block_scaling(const Element& element, ExponentRule rule) noexcept;
 /// Limits an exponent to -127 ... 127 - max_exponent, so that its scale has an e8m0 code and every
 /// decoded value is a finite float32.
 constexpr int limit_exponent(const Element& element, int exponent) noexcept {
-  return std::clamp(exponent, E8m0fnu::kMinExponent, E8m0fnu::kMaxExponent - element.max_exponent);
+  return limited(exponent, E8m0fnu::kMinExponent, E8m0fnu::kMaxExponent - element.max_exponent);
 }
 
 /// The exponent before limiting that the thresholds give a block whose largest magnitude is absmax,
@@ -60,7 +59,7 @@ float decode_scaled(const Element& element, uint16_t code, int exponent) noexcep
 /// least 2^-126, and low enough that no decoded value overflows.
 constexpr float two_level_tensor_scale(const Element& element, float tensor_absmax) noexcept {
   constexpr float kMaxBlockScale = E4m3fn::decode(E4m3fn::kMaxCode);
-  float scale = std::max(tensor_absmax / (kMaxBlockScale * element.max), power_of_two(-126));
+  float scale = larger(tensor_absmax / (kMaxBlockScale * element.max), power_of_two(-126));
   while (magnitude_bits(kMaxBlockScale * scale * element.max) >= kFloatInfinityBits) {
     scale = next_below(scale);
   }
@@ -71,7 +70,7 @@ constexpr float two_level_tensor_scale(const Element& element, float tensor_absm
 constexpr uint16_t two_level_block_scale(const Element& element, float block_absmax,
                                          float tensor_scale) noexcept {
   constexpr float kSmallestNormal = power_of_two(E4m3fn::kMinExponent);
-  return E4m3fn::encode(std::max(block_absmax / element.max / tensor_scale, kSmallestNormal));
+  return E4m3fn::encode(larger(block_absmax / element.max / tensor_scale, kSmallestNormal));
 }
 
 /// The scale that an element of the block is divided by: decode(code) * tensor_scale.

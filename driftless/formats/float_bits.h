@@ -11,6 +11,21 @@ inline constexpr int kFloatMantissaBits = 23;
 inline constexpr uint32_t kFloatSignBit = 0x80000000u;
 inline constexpr uint32_t kFloatInfinityBits = 0x7f800000u;
 
+/// std::max, std::min and std::clamp by value: those bind references, and CUDA code has no address
+/// of a constant that lives on the host.
+template <class T>
+constexpr T larger(T a, T b) noexcept {
+  return a < b ? b : a;
+}
+template <class T>
+constexpr T smaller(T a, T b) noexcept {
+  return b < a ? b : a;
+}
+template <class T>
+constexpr T limited(T value, T low, T high) noexcept {
+  return smaller(larger(value, low), high);
+}
+
 constexpr uint32_t magnitude_bits(float value) noexcept {
   return std::bit_cast<uint32_t>(value) & ~kFloatSignBit;
 }

@@ -3,8 +3,6 @@
 // zero kept, round to nearest even, saturating. Code layout from the top: sign, exponent, mantissa.
 #pragma once
 
-#include <algorithm>
-
 #include "driftless/formats/element.h"
 #include "driftless/formats/float_bits.h"
 
@@ -31,12 +29,12 @@ struct Minifloat {
 
   static constexpr uint16_t encode(float value) noexcept {
     const auto [significand, exponent] = parts_of(value);
-    const int octave = std::max(exponent, kMinExponent);
+    const int octave = larger(exponent, kMinExponent);
     const int shift = kFloatMantissaBits - MantissaBits + octave - exponent;
     // Steps of the octave; 2^MantissaBits of them carry into the exponent field by themselves.
     const uint32_t steps = shift_right_to_even(significand, shift);
     const uint32_t octaves = static_cast<uint32_t>(octave - kMinExponent);
-    const uint32_t code = std::min((octaves << MantissaBits) + steps, kMaxCode);
+    const uint32_t code = smaller((octaves << MantissaBits) + steps, kMaxCode);
     return static_cast<uint16_t>(is_negative(value) ? code | kSignBit : code);
   }
 
@@ -72,7 +70,7 @@ struct Minifloat {
     const uint32_t field = magnitude >> MantissaBits;
     const uint32_t fraction = magnitude & ((1u << MantissaBits) - 1);
     const uint32_t significand = field == 0 ? fraction : fraction | (1u << MantissaBits);
-    const int exponent = std::max(static_cast<int>(field) - Bias, kMinExponent);
+    const int exponent = larger(static_cast<int>(field) - Bias, kMinExponent);
     return static_cast<float>(significand) * power_of_two(exponent - MantissaBits);
   }
 };

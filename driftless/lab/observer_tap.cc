@@ -22,15 +22,12 @@ void ObserverTap::state(model::State which, int64_t call, const at::Tensor& valu
 
 void ObserverTap::show(const Observation& what, const at::Tensor& values) {
   if (!observer_.wants(what.point)) return;
-  if (observer_.detail() == reason::Detail::Extents) {
-    const at::Tensor ends =
-        at::stack({values.amin().clamp_max(0), values.amax().clamp_min(0)}).to(at::kFloat);
-    const at::Tensor host_ends = ends.to(at::kCPU);
-    const float* const end = host_ends.data_ptr<float>();
-    observer_.observe_extent(what, {.low = end[0], .high = end[1]}, values.numel());
-    return;
+  at::Tensor shown = values.detach();
+  if (observer_.wants_extremes_only()) {
+    const auto [low, high] = at::aminmax(shown.flatten(1), 1);
+    shown = at::stack({low, high}, 1).unsqueeze(1);
   }
-  const at::Tensor host = values.detach().to(at::kFloat).to(at::kCPU).contiguous();
+  const at::Tensor host = shown.to(at::kFloat).to(at::kCPU).contiguous();
   const int64_t rows = host.size(1);
   const int64_t columns = host.size(2);
   for (size_t board = 0; board < slots_.size(); ++board) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/quantize.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -31,11 +32,16 @@ MatricesShape shape_of(const at::Tensor& values) {
 }
 
 /// `count` scales, one a matrix or one a row, or one for all, as they broadcast to `values`.
-std::vector<int64_t> scales_shape(const at::Tensor& values, int64_t count) {
-  if (count == 1) return std::vector<int64_t>(static_cast<size_t>(values.dim()), 1);
+std::vector<int64_t> scales_shape(const at::Tensor& values, Granularity granularity,
+                                  int64_t count) {
   std::vector<int64_t> sizes = values.sizes().vec();
   sizes.back() = 1;
-  if (count < values.numel() / values.size(-1)) sizes[sizes.size() - 2] = 1;
+  const bool is_by_row = granularity != Granularity::Tensor;
+  if (!is_by_row && sizes.size() > 1) sizes[sizes.size() - 2] = 1;
+  // Static scales are the same for all matrices.
+  const bool is_for_all = count < values.numel() / values.size(-1) && is_by_row;
+  if (count == 1 || is_for_all)
+    std::fill(sizes.begin(), sizes.end() - (count == 1 ? 0 : 2), int64_t{1});
   return sizes;
 }
 
@@ -61,7 +67,7 @@ at::Tensor scales_here(const Quantizer& quantizer, const at::Tensor& in) {
     for (const Scale& scale :
          quantizer.scales_of({in.data_ptr<float>() + matrix * size, shape.rows, shape.length}))
       all.push_back(scale.scale);
-  return at::tensor(all).view(scales_shape(in, std::ssize(all)));
+  return at::tensor(all).view(scales_shape(in, quantizer.spec().granularity, std::ssize(all)));
 }
 
 Quantized quantize_here(const Quantizer& quantizer, const at::Tensor& values,
@@ -230,7 +236,9 @@ Quantized quantize_there(const Quantizer& quantizer, const at::Tensor& values,
     return is_columns ? lying.transpose(-1, -2) : lying;
   };
   Quantized result{as_given(out), has_mask ? as_given(inside) : at::Tensor(), {}};
-  if (is_apart) result.scales = scales.select(1, 0).reshape(scales_shape(values, scales.size(0)));
+  if (is_apart)
+    result.scales = scales.select(1, 0).reshape(
+        scales_shape(values, quantizer.spec().granularity, scales.size(0)));
   return result;
 }
 

@@ -82,33 +82,29 @@ Extent fold(const Fold& rule, std::span<const Extent> extents) {
   return {-fold_ends(rule, std::move(lows)), fold_ends(rule, std::move(highs))};
 }
 
-Histogram& Calibrator::seen_by(std::string_view layer, int64_t call) {
+void Calibrator::observe(std::string_view layer, int64_t call, ConstMat input) {
   DRIFTLESS_REQUIRE(call >= 0, ErrorCode::InvalidArgument, "calibration: layer '", layer,
                     "': call index; got ", call, ", expected 0 or more");
+  const uint32_t absmax = kernels().absmax_bits(input.data, input.size());
+  if (absmax >= formats::kFloatInfinityBits) require_finite(layer, call, input);
   auto found = layers_.find(layer);
   if (found == layers_.end()) found = layers_.emplace(layer, std::vector<Histogram>{}).first;
   auto& calls = found->second;
   if (call >= static_cast<int64_t>(calls.size())) calls.resize(static_cast<size_t>(call) + 1);
-  return calls[static_cast<size_t>(call)];
-}
-
-void Calibrator::widen(std::string_view layer, int64_t call, Extent extent, int64_t count) {
-  DRIFTLESS_REQUIRE(keep_ == Keep::Extents, ErrorCode::InvalidArgument, "calibration: layer '",
-                    layer, "': got an extent, expected the values, of which histograms are kept");
-  DRIFTLESS_REQUIRE(std::isfinite(extent.low) && std::isfinite(extent.high), ErrorCode::Numeric,
-                    "calibration: layer '", layer, "', call ", call,
-                    ": a value is not finite; expected finite numbers");
-  seen_by(layer, call).widen(extent, static_cast<uint64_t>(count));
-}
-
-void Calibrator::observe(std::string_view layer, int64_t call, ConstMat input) {
-  Histogram& seen = seen_by(layer, call);
-  const uint32_t absmax = kernels().absmax_bits(input.data, input.size());
-  if (absmax >= formats::kFloatInfinityBits) require_finite(layer, call, input);
+  Histogram& seen = calls[static_cast<size_t>(call)];
   if (keep_ == Keep::Histograms)
     seen.add(input.all());
   else
     seen.widen(kernels().extent(input.data, input.size()), static_cast<uint64_t>(input.size()));
+}
+
+void Calibrator::merge(const Calibrator& other) {
+  DRIFTLESS_ASSERT(keep_ == other.keep_);
+  for (const auto& [name, theirs] : other.layers_) {
+    std::vector<Histogram>& mine = layers_[name];
+    if (mine.size() < theirs.size()) mine.resize(theirs.size());
+    for (size_t call = 0; call < theirs.size(); ++call) mine[call].merge(theirs[call]);
+  }
 }
 
 std::vector<std::string_view> Calibrator::layers() const {

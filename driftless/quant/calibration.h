@@ -37,10 +37,8 @@ class Calibrator {
   /// InvalidArgument for a negative call.
   void observe(std::string_view layer, int64_t call, ConstMat input);
 
-  /// Adds `count` values by their extent alone. Throws Numeric where an end is not finite,
-  /// InvalidArgument for a negative call or where histograms are kept.
-  void widen(std::string_view layer, int64_t call, Extent extent, int64_t count);
-  [[nodiscard]] Keep keep() const noexcept { return keep_; }
+  /// Takes in all that another one, which keeps the same, observed.
+  void merge(const Calibrator& other);
 
   [[nodiscard]] std::vector<std::string_view> layers() const;
   /// What each call saw, by call index; calls never observed are empty. Throws InvalidArgument for
@@ -56,8 +54,6 @@ class Calibrator {
                             std::span<const int64_t> chosen) const;
 
  private:
-  Histogram& seen_by(std::string_view layer, int64_t call);
-
   Keep keep_;
   std::map<std::string, std::vector<Histogram>, std::less<>> layers_;
 };

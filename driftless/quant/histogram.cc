@@ -26,14 +26,14 @@ float Histogram::middle_of(size_t bin) noexcept {
   return std::bit_cast<float>((static_cast<uint32_t>(bin) << kBinShift) | (1u << (kBinShift - 1)));
 }
 
-void Histogram::Side::add(size_t bin) {
+void Histogram::Side::add(size_t bin, uint64_t count) {
   if (counts.empty()) first = bin;
   if (bin < first) {
     counts.insert(counts.begin(), first - bin, 0);
     first = bin;
   }
   if (bin >= end()) counts.resize(bin - first + 1, 0);
-  ++counts[bin - first];
+  counts[bin - first] += count;
 }
 
 uint64_t Histogram::Side::at(size_t bin) const noexcept {
@@ -54,6 +54,14 @@ void Histogram::widen(Extent extent, uint64_t count) {
   extent_.low = std::min(extent_.low, extent.low);
   extent_.high = std::max(extent_.high, extent.high);
   count_ += count;
+}
+
+void Histogram::merge(const Histogram& other) {
+  for (size_t i = 0; i < other.negative_.counts.size(); ++i)
+    negative_.add(other.negative_.first + i, other.negative_.counts[i]);
+  for (size_t i = 0; i < other.positive_.counts.size(); ++i)
+    positive_.add(other.positive_.first + i, other.positive_.counts[i]);
+  widen(other.extent_, other.count_);
 }
 
 float Histogram::percentile(double percentile) const {

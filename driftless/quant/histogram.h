@@ -19,6 +19,9 @@ class Histogram {
   /// Takes in `count` values by their extent alone: percentiles and bins do not know of them.
   void widen(Extent extent, uint64_t count);
 
+  /// Takes in all that another one saw.
+  void merge(const Histogram& other);
+
   [[nodiscard]] uint64_t count() const noexcept { return count_; }
   /// Exact, zero included.
   [[nodiscard]] Extent extent() const noexcept { return extent_; }
@@ -44,7 +47,7 @@ class Histogram {
   struct Side {
     size_t first = 0;
     std::vector<uint64_t> counts;
-    void add(size_t bin);
+    void add(size_t bin, uint64_t count = 1);
     [[nodiscard]] uint64_t at(size_t bin) const noexcept;
     [[nodiscard]] size_t end() const noexcept { return first + counts.size(); }
   };

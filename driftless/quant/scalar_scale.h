@@ -2,7 +2,6 @@
 // The scalar truth behind scale.h as constexpr functions, which CUDA compiles too.
 #pragma once
 
-#include <algorithm>
 #include <cfloat>
 
 #include "driftless/formats/float_bits.h"
@@ -17,8 +16,8 @@ constexpr float nearest_integer(float value) noexcept {
 }
 
 constexpr Scale symmetric_scale(const formats::Element& element, float absmax) noexcept {
-  const float most = std::max(element.max, -element.min);
-  float scale = std::max(absmax / most, FLT_MIN);
+  const float most = formats::larger(element.max, -element.min);
+  float scale = formats::larger(absmax / most, FLT_MIN);
   while (formats::magnitude_bits(scale * most) >= formats::kFloatInfinityBits) {
     scale = formats::next_below(scale);
   }
@@ -27,14 +26,15 @@ constexpr Scale symmetric_scale(const formats::Element& element, float absmax) n
 
 constexpr Scale asymmetric_scale(const formats::Element& element, Extent extent) noexcept {
   const double span = static_cast<double>(extent.high) - static_cast<double>(extent.low);
-  const float scale = std::max(static_cast<float>(span / element.max), FLT_MIN);
+  const float scale = formats::larger(static_cast<float>(span / element.max), FLT_MIN);
   // The quotient is at most one step above the largest code.
-  return {.scale = scale, .zero = std::min(nearest_integer(-extent.low / scale), element.max)};
+  return {.scale = scale,
+          .zero = formats::smaller(nearest_integer(-extent.low / scale), element.max)};
 }
 
 constexpr Scale scale_of(const formats::Element& element, Extent extent) noexcept {
   if (is_asymmetric(element)) return scalar::asymmetric_scale(element, extent);
-  return scalar::symmetric_scale(element, std::max(extent.high, -extent.low));
+  return scalar::symmetric_scale(element, formats::larger(extent.high, -extent.low));
 }
 
 }  // namespace driftless::quant::scalar

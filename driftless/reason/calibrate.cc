@@ -10,6 +10,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
 #include "driftless/base/shuffle.h"
+#include "driftless/base/thread_pool.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/calibration.h"
 #include "driftless/quant/smooth.h"
@@ -32,16 +33,16 @@ class InputObserver : public StepObserver {
 /// Keeps the largest magnitude of each input of the layers that are to be smoothed.
 class RangeObserver : public InputObserver {
  public:
-  explicit RangeObserver(QuantPlan& plan) {
-    for (LayerPlan& layer : plan.layers)
-      if (layer.smooth && layer.input_absmax.empty()) targets_[layer.name] = &layer.input_absmax;
+  explicit RangeObserver(const QuantPlan& plan) {
+    for (const LayerPlan& layer : plan.layers)
+      if (layer.smooth && layer.input_absmax.empty()) absmax_[layer.name];
   }
-  [[nodiscard]] bool is_needed() const { return !targets_.empty(); }
+  [[nodiscard]] bool is_needed() const { return !absmax_.empty(); }
 
   void observe(const Observation& seen) override {
-    const auto target = targets_.find(seen.layer);
-    if (target == targets_.end()) return;
-    std::vector<float>& absmax = *target->second;
+    const auto target = absmax_.find(seen.layer);
+    if (target == absmax_.end()) return;
+    std::vector<float>& absmax = target->second;
     const StridedView& view = seen.values;
     absmax.resize(static_cast<size_t>(view.columns));
     if (view.column_stride == 1) {
@@ -55,9 +56,21 @@ class RangeObserver : public InputObserver {
         most = std::max(most, std::abs(view.at(row, column)));
     }
   }
+  void merge(const RangeObserver& other) {
+    for (const auto& [name, theirs] : other.absmax_) {
+      std::vector<float>& mine = absmax_.at(name);
+      mine.resize(std::max(mine.size(), theirs.size()));
+      for (size_t i = 0; i < theirs.size(); ++i) mine[i] = std::max(mine[i], theirs[i]);
+    }
+  }
+  void fill(QuantPlan& plan) const {
+    for (LayerPlan& layer : plan.layers)
+      if (const auto found = absmax_.find(layer.name); found != absmax_.end())
+        layer.input_absmax = found->second;
+  }
 
  private:
-  std::map<std::string, std::vector<float>*, std::less<>> targets_;
+  std::map<std::string, std::vector<float>, std::less<>> absmax_;
 };
 
 bool lacks_scales(const LayerPlan& layer) { return layer.needs_scales() && layer.scales.empty(); }
@@ -65,7 +78,7 @@ bool lacks_scales(const LayerPlan& layer) { return layer.needs_scales() && layer
 /// Keeps what the layers with static scales see in each call.
 class ScaleObserver : public InputObserver {
  public:
-  explicit ScaleObserver(std::span<const QuantPlan> plans) : seen_(keep_for(plans)) {
+  explicit ScaleObserver(std::span<const QuantPlan> plans) : keep_(keep_for(plans)), seen_(keep_) {
     for (const QuantPlan& plan : plans)
       for (const LayerPlan& layer : plan.layers)
         if (lacks_scales(layer)) targets_.insert(layer.name);
@@ -75,13 +88,10 @@ class ScaleObserver : public InputObserver {
     if (targets_.find(seen.layer) == targets_.end()) return;
     seen_.observe(seen.layer, seen.call, dense(seen.values));
   }
-  [[nodiscard]] Detail detail() const override {
-    return seen_.keep() == Calibrator::Keep::Extents ? Detail::Extents : Detail::Values;
+  [[nodiscard]] bool wants_extremes_only() const override {
+    return keep_ == Calibrator::Keep::Extents;
   }
-  void observe_extent(const Observation& where, quant::Extent extent, int64_t count) override {
-    if (targets_.find(where.layer) == targets_.end()) return;
-    seen_.widen(where.layer, where.call, extent, count);
-  }
+  void merge(const ScaleObserver& other) { seen_.merge(other.seen_); }
   [[nodiscard]] bool is_needed() const { return !targets_.empty(); }
   [[nodiscard]] const Calibrator& seen() const { return seen_; }
 
@@ -111,16 +121,28 @@ class ScaleObserver : public InputObserver {
   }
 
   std::set<std::string, std::less<>> targets_;
+  Calibrator::Keep keep_;
   Calibrator seen_;
   std::vector<float> copy_;
 };
 
-void watch(Reasoner& reasoner, std::span<const Board> boards, StepObserver& observer) {
-  run(reasoner, boards,
-      {.halting = find_halting("fixed"),
-       .max_steps = reasoner.config().halt_max_steps,
-       .observer = &observer},
-      [](int64_t, const Answer&) {});
+/// Shows the boards to copies of the observer, one a thread, and merges them into it.
+template <class Observer>
+void watch(const MakeReasoner& make, const QuantPlan* transforms, std::span<const Board> boards,
+           int64_t threads, Observer& observer) {
+  threads = std::clamp<int64_t>(threads, 1, std::ssize(boards));
+  std::vector<Observer> observers(static_cast<size_t>(threads), observer);
+  ThreadPool(threads).parallel_for(threads, [&](int64_t part, int64_t) {
+    const auto begin = static_cast<size_t>(part * std::ssize(boards) / threads);
+    const auto end = static_cast<size_t>((part + 1) * std::ssize(boards) / threads);
+    const std::unique_ptr<Reasoner> reasoner = make(transforms);
+    run(*reasoner, boards.subspan(begin, end - begin),
+        {.halting = find_halting("fixed"),
+         .max_steps = reasoner->config().halt_max_steps,
+         .observer = &observers[static_cast<size_t>(part)]},
+        [](int64_t, const Answer&) {});
+  });
+  for (const Observer& part : observers) observer.merge(part);
 }
 
 /// The plan with its transforms alone.
@@ -160,12 +182,13 @@ std::vector<quant::Scale> scales_of(const LayerPlan& layer, const Calibrator& se
 
 }  // namespace
 
-void calibrate(const MakeReasoner& make, std::span<const Board> boards, QuantPlan& plan) {
-  calibrate(make, boards, std::span(&plan, 1));
+void calibrate(const MakeReasoner& make, std::span<const Board> boards, QuantPlan& plan,
+               int64_t threads) {
+  calibrate(make, boards, std::span(&plan, 1), threads);
 }
 
-void calibrate(const MakeReasoner& make, std::span<const Board> boards,
-               std::span<QuantPlan> plans) {
+void calibrate(const MakeReasoner& make, std::span<const Board> boards, std::span<QuantPlan> plans,
+               int64_t threads) {
   if (std::none_of(plans.begin(), plans.end(),
                    [](const QuantPlan& plan) { return plan.needs_calibration(); }))
     return;
@@ -176,16 +199,15 @@ void calibrate(const MakeReasoner& make, std::span<const Board> boards,
     DRIFTLESS_REQUIRE(without_quantizers(plan) == before, ErrorCode::InvalidArgument,
                       "calibration: plans differ in layers, smoothing or rotations; expected "
                       "plans that differ in quantizers");
-  if (RangeObserver ranges(plans[0]); ranges.is_needed()) watch(*make(nullptr), boards, ranges);
-  for (QuantPlan& plan : plans)
-    for (size_t i = 0; i < plan.layers.size(); ++i)
-      plan.layers[i].input_absmax = plans[0].layers[i].input_absmax;
+  if (RangeObserver ranges(plans[0]); ranges.is_needed()) {
+    watch(make, nullptr, boards, threads, ranges);
+    for (QuantPlan& plan : plans) ranges.fill(plan);
+  }
   ScaleObserver scales(plans);
   if (!scales.is_needed()) return;
   const QuantPlan transforms = without_quantizers(plans[0]);
-  const std::unique_ptr<Reasoner> reasoner = make(&transforms);
-  watch(*reasoner, boards, scales);
-  const std::vector<model::NetworkCall> schedule = model::schedule(reasoner->config());
+  watch(make, &transforms, boards, threads, scales);
+  const std::vector<model::NetworkCall> schedule = model::schedule(make(&transforms)->config());
   for (QuantPlan& plan : plans)
     for (LayerPlan& layer : plan.layers)
       if (lacks_scales(layer)) layer.scales = scales_of(layer, scales.seen(), schedule);

@@ -24,14 +24,18 @@ using MakeReasoner = std::function<std::unique_ptr<Reasoner>(const quant::QuantP
 /// rotations, which a quantized input meets in the same place. A call that the layer is never part
 /// of gets the scale of all its calls.
 ///
+/// Boards are dealt out to `threads` threads with a reasoner each; the result does not depend on
+/// their number.
+///
 /// Throws InvalidArgument without boards or where they are too few for a percentile, and what the
 /// reasoner throws.
-void calibrate(const MakeReasoner& make, std::span<const Board> boards, quant::QuantPlan& plan);
+void calibrate(const MakeReasoner& make, std::span<const Board> boards, quant::QuantPlan& plan,
+               int64_t threads = 1);
 
 /// The same for several plans at once: the boards run once for all of them. Throws InvalidArgument
 /// when they differ in more than their quantizers (in layers, smoothing or rotations).
 void calibrate(const MakeReasoner& make, std::span<const Board> boards,
-               std::span<quant::QuantPlan> plans);
+               std::span<quant::QuantPlan> plans, int64_t threads = 1);
 
 /// `count` of the boards, drawn without repetition by the seed; those of a smaller count are the
 /// first ones. Throws InvalidArgument when there are fewer.

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "driftless/quant/scale.h"
-
 namespace driftless::reason {
 
 /// StateL, StateH: [T, D] after a network call that updates it. LinearInput: the rows that enter
@@ -53,22 +51,15 @@ struct Observation {
   StridedView values = {};
 };
 
-/// What an observer looks at: values, or only the least and the largest of them.
-enum class Detail : uint8_t { Values, Extents };
-
 /// Sees values where they lie, without copies; they are valid during the call only.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
   [[nodiscard]] virtual bool wants(Point point) const = 0;
+  /// Whether the smallest and the largest value of a board's piece are all that counts. A backend
+  /// whose values lie on another device may then show these two, as one row, in their place.
+  [[nodiscard]] virtual bool wants_extremes_only() const { return false; }
   virtual void observe(const Observation& observation) = 0;
-
-  /// With Extents a backend whose values lie elsewhere may call observe_extent in place of observe,
-  /// for any number of values of one layer and call; `where` has no values then. Zero is within
-  /// every extent.
-  [[nodiscard]] virtual Detail detail() const { return Detail::Values; }
-  virtual void observe_extent(const Observation& /*where*/, quant::Extent /*extent*/,
-                              int64_t /*count*/) {}
 };
 
 }  // namespace driftless::reason

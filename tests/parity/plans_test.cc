@@ -226,39 +226,36 @@ TEST_P(Plans, RefuseWhatIsNotFiniteOrDoesNotFit) {
                plan.layers[0].name);
 }
 
-/// Keeps what calibration keeps, from values or from extents.
-struct Extents : reason::StepObserver {
-  explicit Extents(reason::Detail of) : of(of) {}
+/// Keeps the extent of what each layer sees in each call, from values or from their extremes.
+struct Extremes : reason::StepObserver {
+  explicit Extremes(bool extremes_only) : is_content(extremes_only) {}
   [[nodiscard]] bool wants(Point point) const override { return point == Point::LinearInput; }
-  [[nodiscard]] reason::Detail detail() const override { return of; }
+  [[nodiscard]] bool wants_extremes_only() const override { return is_content; }
   void observe(const reason::Observation& o) override {
-    quant::Extent extent;
+    auto& [low, high] = seen[{o.call, std::string(o.layer)}];
     for (int64_t row = 0; row < o.values.rows; ++row)
       for (int64_t column = 0; column < o.values.columns; ++column) {
-        extent.low = std::min(extent.low, o.values.at(row, column));
-        extent.high = std::max(extent.high, o.values.at(row, column));
+        low = std::min(low, o.values.at(row, column));
+        high = std::max(high, o.values.at(row, column));
       }
-    observe_extent(o, extent, o.values.rows * o.values.columns);
   }
-  void observe_extent(const reason::Observation& o, quant::Extent extent, int64_t count) override {
-    auto& [low, high, n] = seen[{o.call, std::string(o.layer)}];
-    low = std::min(low, extent.low);
-    high = std::max(high, extent.high);
-    n += count;
-  }
-  reason::Detail of;
-  std::map<std::pair<int64_t, std::string>, std::tuple<float, float, int64_t>> seen;
+  bool is_content;
+  std::map<std::pair<int64_t, std::string>, std::pair<float, float>> seen;
 };
 
-TEST_P(Plans, ExtentsAreThoseOfTheValues) {
-  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
-  Extents values(reason::Detail::Values), extents(reason::Detail::Extents);
-  for (Extents* const observer : {&values, &extents}) {
+TEST_P(Plans, ExtremesAreThoseOfTheValues) {
+  quant::Scheme scheme;
+  scheme.hadamard = true;
+  scheme.weights = quant::parse_quant_spec("int8/channel");
+  const quant::QuantPlan plan = plan_of(scheme);
+  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+  Extremes values(false), extremes(true);
+  for (Extremes* const observer : {&values, &extremes}) {
     reset(*torch);
     torch->step(std::vector<int64_t>{0, 1}, observer);
   }
   EXPECT_FALSE(values.seen.empty());
-  EXPECT_EQ(values.seen, extents.seen);
+  EXPECT_EQ(values.seen, extremes.seen);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Plans, ::testing::ValuesIn(engine::testing::named_configs()),

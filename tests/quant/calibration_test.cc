@@ -38,9 +38,18 @@ TEST(Histogram, OrderAndBatchingDoNotMatter) {
   whole.add(values);
   Histogram pieces;
   for (size_t i = values.size(); i > 0; --i) pieces.add({values.data() + i - 1, 1});
-  EXPECT_EQ(whole.count(), pieces.count());
-  EXPECT_EQ(whole.extent().low, pieces.extent().low);
-  for (const double p : {5.0, 50.0, 99.0}) EXPECT_EQ(whole.percentile(p), pieces.percentile(p));
+  Histogram merged;
+  for (const size_t first : {500U, 0U}) {
+    Histogram half;
+    half.add({values.data() + first, 500});
+    merged.merge(half);
+  }
+  for (const Histogram* other : {&pieces, &merged}) {
+    EXPECT_EQ(whole.count(), other->count());
+    EXPECT_EQ(whole.extent().low, other->extent().low);
+    EXPECT_EQ(whole.extent().high, other->extent().high);
+    for (const double p : {5.0, 50.0, 99.0}) EXPECT_EQ(whole.percentile(p), other->percentile(p));
+  }
 }
 
 TEST(Calibration, FoldRulesByHand) {

@@ -139,6 +139,18 @@ TEST(Calibrate, SeveralPlansAreCalibratedAsEachOnItsOwn) {
   EXPECT_ERROR(calibrate(kMake, two_boards(), plans), ErrorCode::InvalidArgument, "plans differ");
 }
 
+TEST(Calibrate, ThreadsDoNotMatter) {
+  for (const char* acts : {"int4/tensor/static", "int4/tensor/static,calib=p75"}) {
+    QuantPlan alone = plan_for(ScaleSharing::Call, acts);
+    alone.layers[0].smooth = 0.5;
+    QuantPlan shared = alone;
+    calibrate(kMake, two_boards(), alone);
+    calibrate(kMake, two_boards(), shared, 3);
+    EXPECT_FALSE(alone.needs_calibration());
+    EXPECT_EQ(shared, alone);
+  }
+}
+
 TEST(Calibrate, DrawsBoardsWithoutRepetition) {
   std::vector<Board> boards;
   for (int64_t i = 0; i < 20; ++i) boards.push_back({.tokens = {}, .puzzle = i});

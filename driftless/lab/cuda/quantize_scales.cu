@@ -14,6 +14,13 @@ using quant::Extent;
 using quant::QuantSpec;
 using quant::Scale;
 
+/// Values that are not finite are noted when the scales are applied; until then they must not lead
+/// the search for a scale astray.
+__device__ Extent finite(Extent extent) {
+  const bool is_finite = isfinite(extent.low) && isfinite(extent.high);
+  return is_finite ? extent : Extent{-1, 1};
+}
+
 template <int kLanes, class T>
 __global__ void extent_kernel(bool is_asymmetric, MatricesShape shape, int64_t group, int64_t runs,
                               const T* values, Extent* out) {
@@ -30,7 +37,7 @@ __global__ void extent_kernel(bool is_asymmetric, MatricesShape shape, int64_t g
   extent.low = team_least(extent.low, kLanes);
   extent.high = -team_least(-extent.high, kLanes);
   const float absmax = fmaxf(extent.high, -extent.low);
-  if (lane == 0) out[run.index] = is_asymmetric ? extent : Extent{-absmax, absmax};
+  if (lane == 0) out[run.index] = finite(is_asymmetric ? extent : Extent{-absmax, absmax});
 }
 
 /// The values of a run, or of a whole matrix where group is 0, in the order of the rows.
