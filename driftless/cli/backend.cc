@@ -108,7 +108,7 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed
 void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,
                std::span<const reason::Board> boards, std::span<quant::QuantPlan> plans) {
   BackendOptions each = options;
-  if (each.device == "native") each.device = "cpu";
+  if (each.device == "native") each.device = "cpu";  // floats are calibrated in float
   const bool is_cpu = each.device == "cpu";
   each.slots = each.device == "cuda" ? kCudaCalibrationSlots : 1;
   if (is_cpu) each.threads = 1;
