@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "driftless/native/native_reasoner.h"
 #include "driftless/study/ladder.h"
 
 namespace driftless::cli {
@@ -27,6 +28,10 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput&
   resolved.reserve(rows.schemes.size());
   for (const std::string& scheme : rows.schemes) {
     study::Row row = study::ladder_row(scheme);
+    if (input.origin.backend == "native") {
+      row.scheme.weights = native::with_window(row.scheme.weights);
+      row.scheme.acts = native::with_window(row.scheme.acts);
+    }
     row.scheme.coverage = quant::parse_coverage(rows.coverage);
     row.steps = rows.steps;
     row.calibration_seed = rows.calibration_seed;

@@ -63,7 +63,8 @@ std::unique_ptr<reason::Reasoner> make_reasoner_for(const ModelFile& model,
       .device = options.is_native ? "native" : "cpu", .dtype = options.dtype, .slots = 1};
   if (model.packed) return make_reasoner(*model.packed, backend);
   if (!options.is_native) return make_reasoner(model.checkpoint, {}, backend);
-  const SchemeFlags scheme{.weights = "mxint4", .acts = "mxint4"};
+  SchemeFlags scheme;
+  scheme.weights = scheme.acts = "mxint4";
   return make_reasoner(model.checkpoint, planned_scheme(scheme, model, backend).plan, backend);
 }
 

@@ -7,14 +7,6 @@
 namespace driftless::native {
 namespace {
 
-void give_window(quant::QuantSpec& spec) {
-  if (spec.is_none() || spec.window != quant::kNoWindow) return;
-  const bool is_mx = spec.granularity == quant::Granularity::Block &&
-                     spec.format->scaling == formats::Scaling::PowerOfTwo;
-  const bool is_integer = spec.format->element.code_sign == formats::CodeSign::TwosComplement;
-  if (is_mx && is_integer) spec.window = kDefaultWindow;
-}
-
 void add_block(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
   if (build.model.config.mixer == model::Mixer::Tokens)
     add_token_mixer(stages, build, prefix + ".mlp_t");
@@ -25,10 +17,18 @@ void add_block(loop::Stages& stages, NativeBuild& build, const std::string& pref
 
 }  // namespace
 
+quant::QuantSpec with_window(quant::QuantSpec spec) {
+  const bool is_mx_integer = !spec.is_none() && spec.granularity == quant::Granularity::Block &&
+                             spec.format->scaling == formats::Scaling::PowerOfTwo &&
+                             spec.format->element.code_sign == formats::CodeSign::TwosComplement;
+  if (is_mx_integer && spec.window == quant::kNoWindow) spec.window = kDefaultWindow;
+  return spec;
+}
+
 quant::QuantPlan with_windows(quant::QuantPlan plan) {
   for (quant::LayerPlan& layer : plan.layers) {
-    give_window(layer.weights);
-    give_window(layer.acts);
+    layer.weights = with_window(layer.weights);
+    layer.acts = with_window(layer.acts);
   }
   return plan;
 }

@@ -3,7 +3,7 @@
 // linear layers of the recursive block to integers. Linear layers multiply integers exactly;
 // norms, SiLU, residuals, attention's scores and values, embeddings and unquantized heads are
 // float32 in the order of the simulating engine. Results do not depend on the instruction set, the
-// number of threads or slots, and needs no library beyond the C++ runtime.
+// number of threads or slots. Needs no library beyond the C++ runtime.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel&
 /// The window that a plan for this engine gives mx quantizers that have none.
 inline constexpr int64_t kDefaultWindow = 4;
 
-/// The plan with that window wherever an mx integer format comes without one.
+/// The same with that window where an mx integer format comes without one.
+quant::QuantSpec with_window(quant::QuantSpec spec);
 quant::QuantPlan with_windows(quant::QuantPlan plan);
 
 }  // namespace driftless::native

@@ -202,7 +202,7 @@ Json make_record(const Origin& origin, const RowResult& result) {
       {"data", data_json(origin)},
       {"config", config_json(origin, result)},
       {"n", result.boards},
-      {"execution", is_float ? "float" : "simulated"},
+      {"execution", is_float ? "float" : origin.backend == "native" ? "native" : "simulated"},
       {"bits", {{"weights", bits.weights}, {"acts", bits.acts}}},
       {"multiply_adds", multiply_adds(result.config, result.row.steps)},
   };

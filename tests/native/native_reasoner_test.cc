@@ -107,7 +107,7 @@ TEST_P(Native, IsTheSameOnEveryKernelSetAndThreadCount) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Native, ::testing::ValuesIn(named_configs()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& param) { return param.param.name; });
 
 TEST(NativeReasoner, RunsInt8PerTokenAndChannel) {
   const auto packed = packed_model(named_configs()[1].config, "int8/channel", "int8/token");
