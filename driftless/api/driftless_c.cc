@@ -7,7 +7,7 @@
 #include "driftless/api/driftless.h"
 #include "driftless/base/error.h"
 
-struct driftless_engine {
+struct driftless_engine {  // NOLINT(readability-identifier-naming): the name of the C interface
   driftless::Engine engine;
 };
 

@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+/* C has no namespaces: names carry a prefix. NOLINTBEGIN(readability-identifier-naming) */
 enum {
   DRIFTLESS_OK = 0,
   DRIFTLESS_ERROR_INVALID_ARGUMENT = 10,
@@ -65,6 +66,7 @@ const char* driftless_last_error(void);
 
 /* Such as "0.1.0". */
 const char* driftless_version(void);
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

@@ -10,8 +10,9 @@ std::vector<PeakKernel> peak_kernels() {
   std::vector<PeakKernel> kernels;
   for (const PeakCandidate& candidate : compiled_peaks())
     if (candidate.can_run()) kernels.push_back(*candidate.kernel);
-  for (const native::KernelSet* set : native::available_kernels())
-    kernels.push_back({set->name, true, set->peak});
+  const auto sets = native::available_kernels();
+  kernels.reserve(kernels.size() + sets.size());
+  for (const native::KernelSet* set : sets) kernels.push_back({set->name, true, set->peak});
   return kernels;
 }
 
@@ -22,9 +23,10 @@ PeakKernel int8_peak() {
 
 Contender peak_contender(const PeakKernel& kernel, ThreadPool& pool) {
   // As many rounds as take a tenth of a millisecond, found by doubling.
-  constexpr double kWanted_s = 1e-4;
+  constexpr double kWantedSeconds = 1e-4;
   int64_t rounds = 64;
-  while (seconds_of([&] { (void)kernel.run(rounds); }) < kWanted_s && rounds < (int64_t{1} << 30))
+  while (seconds_of([&] { (void)kernel.run(rounds); }) < kWantedSeconds &&
+         rounds < (int64_t{1} << 30))
     rounds *= 2;
   const auto per_thread = static_cast<double>(kernel.run(rounds));
   return {.name = std::string(kernel.name),

@@ -93,7 +93,7 @@ TEST(Engine, SaysWhatIsWrong) {
   const std::vector<uint8_t> strange(81, 11);
   for (const auto& tokens : {few, strange}) {
     const std::vector<Board> boards = {{.tokens = tokens}};
-    EXPECT_EQ(thrown_by([&] { (void)engine.solve(boards); }, "oken"),
+    EXPECT_EQ(thrown_by([&] { (void)engine.solve(boards); }, "expected"),
               DRIFTLESS_ERROR_INVALID_ARGUMENT);
   }
   EXPECT_EQ(error_code(std::logic_error("not ours")), DRIFTLESS_ERROR_INTERNAL);
