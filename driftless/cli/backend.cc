@@ -110,8 +110,7 @@ void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& option
   BackendOptions each = options;
   if (each.device == "native") each.device = "cpu";  // floats are calibrated in float
   const bool is_cpu = each.device == "cpu";
-  each.slots = each.device == "cuda" ? kCudaCalibrationSlots : 1;
-  if (is_cpu) each.threads = 1;
+  if (is_cpu) each.threads = each.slots = 1;
   const auto make = [&](const quant::QuantPlan* transforms) {
     return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, each);
   };
