@@ -57,7 +57,7 @@ void run_floats(FloatProduct& gate_up, FloatProduct& down, State& state, const S
   for (int64_t row = 0; row < shape.rows; ++row) {
     const float* const gate = gate_up.out() + row * 2 * shape.inner;
     loop::epilogues().silu_mul(gate, gate + shape.inner, down.in() + row * shape.inner,
-                                 shape.inner);
+                               shape.inner);
   }
   down.run();
   state.add_norm();

@@ -90,14 +90,14 @@ TEST(PackedModel, TakesFourAndAQuarterBits) {
 
 TEST(PackedModel, KeepsSmoothingAndRotation) {
   const TempDir dir;
+  const Checkpoint checkpoint = testing::small_checkpoint();
   quant::QuantPlan plan = plan_of("mxint4", "mxint4");
   for (quant::LayerPlan& layer : plan.layers) {
     layer.smooth = 0.5;
     layer.hadamard = true;
-    const auto& shape = testing::small_checkpoint().tensors.at(layer.name).shape;
-    layer.input_absmax.assign(static_cast<size_t>(shape[1]), 2.0f);
+    const auto inputs = static_cast<size_t>(checkpoint.tensors.at(layer.name).shape[1]);
+    layer.input_absmax.assign(inputs, 2.0f);
   }
-  const Checkpoint checkpoint = testing::small_checkpoint();
   save_packed(dir.path() / "p", pack_model(checkpoint, plan));
   const PackedModel loaded = load_packed(dir.path() / "p");
   const Tensor& source = checkpoint.tensors.at(kWeight);

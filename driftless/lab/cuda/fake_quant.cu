@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fake quantization along an axis, of values or of a SwiGLU's output, forward and backward. A block
-// of 32 lies along the threads of a warp where its axis is contiguous (one 16-byte vector each), and
-// inside a thread, for one vector of neighbors, where it is not. Bits are those of quant::Quantizer:
-// divisions are divisions, and values are rounded to the grid by adding and taking away 2^23 steps.
+// of 32 lies along the threads of a warp where its axis is contiguous (one 16-byte vector each),
+// and inside a thread, for one vector of neighbors, where it is not. Bits are those of
+// quant::Quantizer: divisions are divisions, and values are rounded to the grid by adding and
+// taking away 2^23 steps.
 #include <cfloat>
 
 #include "driftless/lab/cuda/kernels.h"
@@ -207,8 +208,8 @@ __device__ Vec<T> quantized(const QuantGrid& grid, const BlockScale* scales, con
   Vec<T> out;
 #pragma unroll
   for (int i = 0; i < Vec<T>::kLength; ++i)
-    out.x[i] = isnan(scales[i].up) ? scales[i].up
-                                   : to_grid(grid, x.x[i] * scales[i].down) * scales[i].up;
+    out.x[i] =
+        isnan(scales[i].up) ? scales[i].up : to_grid(grid, x.x[i] * scales[i].down) * scales[i].up;
   return out;
 }
 

@@ -50,7 +50,9 @@ class UniformRounding {
   }
 
  private:
-  constexpr F shifted(F y) const noexcept { return V::add(V::max(V::min(y, high_), low_), constant_); }
+  constexpr F shifted(F y) const noexcept {
+    return V::add(V::max(V::min(y, high_), low_), constant_);
+  }
 
   F low_, high_, constant_;
   I code_mask_;

@@ -44,6 +44,7 @@ struct Avx512Vnni {
 
 }  // namespace
 
-constinit const KernelSet kAvx512VnniKernels = DotKernels<Avx512Vnni>::set("avx512vnni", &kEncoders);
+constinit const KernelSet kAvx512VnniKernels =
+    DotKernels<Avx512Vnni>::set("avx512vnni", &kEncoders);
 
 }  // namespace driftless::native
