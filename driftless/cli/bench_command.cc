@@ -153,8 +153,8 @@ class Report {
   }
 
   void run_gemms() {
-    std::printf("\nproducts, best of %lld\n%-21s %-17s %-18s %7s %9s %8s %7s\n",
-                static_cast<long long>(3 * options_.rounds), "shape", "N x K * M", "kernel",
+    std::printf("\nproducts, best of %s\n%-21s %-17s %-18s %7s %9s %8s %7s\n",
+                std::to_string(3 * options_.rounds).c_str(), "shape", "N x K * M", "kernel",
                 "threads", "GFLOP/s", "of int8", "x f32");
     json_["gemm"] = Json::array();
     for (const bench::NamedShape& shape : bench::kGemmShapes) {
