@@ -32,11 +32,41 @@ struct Layers {
   }
 };
 
+/// What the mixers have in common: a fused SwiGLU of either kind, a scratch of it for each worker,
+/// and what comes after it.
+template <class Fused>
+class Mixer : public Stage {
+ protected:
+  template <class MakeScratch>
+  Mixer(NativeBuild& build, const std::string& prefix, const Layers& layers,
+        const std::string& scratch_key, MakeScratch make_scratch)
+      : name_(prefix),
+        layout_(build.layout),
+        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
+        epilogues_(build.epilogues),
+        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
+        scratch_(build.shared(scratch_key, [&] { return make_scratch(swiglu_); })) {}
+
+  [[nodiscard]] typename Fused::Scratch& scratch_of(const Work& work) const {
+    return (*scratch_)[static_cast<size_t>(work.worker)];
+  }
+
+  std::string name_;
+  Layout layout_;
+  float eps_;
+  const loop::EpilogueSet& epilogues_;
+  Fused swiglu_;
+
+ private:
+  SharedScratch<typename Fused::Scratch> scratch_;
+};
+
 /// Scratch of one part: output [rows, D].
-class ChannelMixer : public Stage {
+class ChannelMixer : public Mixer<Swiglu> {
  public:
-  ChannelMixer(NativeBuild& build, const std::string& prefix)
-      : ChannelMixer(build, prefix, Layers(build, prefix)) {}
+  ChannelMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
+      : Mixer(build, prefix, layers, layers.key("channels", build.layout.part_rows),
+              [&](const auto& fused) { return fused.make_scratch(build.layout.part_rows); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override { return layout_.part_rows * layout_.width; }
@@ -46,41 +76,20 @@ class ChannelMixer : public Stage {
     float* const h = work.h + work.part * layout_.part_rows * layout_.width;
     const quant::Mat out{work.scratch, rows, layout_.width};
     naming_layer(work, name_, [&] {
-      swiglu_.run({h, rows, layout_.width}, (*scratch_)[static_cast<size_t>(work.worker)], out);
+      swiglu_.run({h, rows, layout_.width}, scratch_of(work), out);
     });
     for (int64_t row = 0; row < rows; ++row)
       epilogues_.add_norm(h + row * layout_.width, out.row(row).data(), layout_.width, eps_);
   }
-
- private:
-  ChannelMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : name_(prefix),
-        layout_(build.layout),
-        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
-        epilogues_(build.epilogues),
-        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
-        scratch_(build.shared(layers.key("channels", layout_.part_rows),
-                              [&] { return swiglu_.make_scratch(layout_.part_rows); })) {}
-
-  std::string name_;
-  Layout layout_;
-  float eps_;
-  const loop::EpilogueSet& epilogues_;
-  Swiglu swiglu_;
-  SharedScratch<Swiglu::Scratch> scratch_;
 };
 
 /// Token mixing panel by panel, where nothing is transposed. Scratch of one part: output [T, panel]
 /// | sums of squares of a panel.
-class ColumnMixer : public Stage {
+class ColumnMixer : public Mixer<ColumnSwiglu> {
  public:
   ColumnMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : name_(prefix),
-        layout_(build.layout),
-        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
-        epilogues_(build.epilogues),
-        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
-        scratch_(build.shared(layers.key("columns", 1), [&] { return swiglu_.make_scratch(); })) {}
+      : Mixer(build, prefix, layers, layers.key("columns", 1),
+              [&](const auto& fused) { return fused.make_scratch(); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -93,21 +102,12 @@ class ColumnMixer : public Stage {
     const int64_t first = work.part * layout_.part_channels;
     for (int64_t column = first; column < first + layout_.part_channels; column += width) {
       float* const h = work.h + column;
-      naming_layer(work, name_, [&] {
-        swiglu_.run(h, layout_.width, (*scratch_)[static_cast<size_t>(work.worker)], work.scratch);
-      });
+      naming_layer(work, name_,
+                   [&] { swiglu_.run(h, layout_.width, scratch_of(work), work.scratch); });
       epilogues_.add_norm_columns(h, layout_.width, work.scratch, layout_.rows, width, eps_,
                                   squares);
     }
   }
-
- private:
-  std::string name_;
-  Layout layout_;
-  float eps_;
-  const loop::EpilogueSet& epilogues_;
-  ColumnSwiglu swiglu_;
-  SharedScratch<ColumnSwiglu::Scratch> scratch_;
 };
 
 /// to[c, r] = from[r, c], in tiles that stay in the first-level cache.
@@ -122,16 +122,11 @@ void transpose(quant::ConstMat from, int64_t from_stride, float* to, int64_t to_
 
 /// Token mixing with channels as rows, for formats and sets without column encoders. Scratch of one
 /// part, C channels: input [C, T] | output [C, T] | output [T, C] | sums of squares.
-class TransposedMixer : public Stage {
+class TransposedMixer : public Mixer<Swiglu> {
  public:
   TransposedMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : name_(prefix),
-        layout_(build.layout),
-        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
-        epilogues_(build.epilogues),
-        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
-        scratch_(build.shared(layers.key("transposed", layout_.part_channels),
-                              [&] { return swiglu_.make_scratch(layout_.part_channels); })) {}
+      : Mixer(build, prefix, layers, layers.key("transposed", build.layout.part_channels),
+              [&](const auto& fused) { return fused.make_scratch(build.layout.part_channels); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -147,27 +142,19 @@ class TransposedMixer : public Stage {
     float* const upright = output + size;
     transpose({h, layout_.rows, channels}, layout_.width, input, layout_.rows);
     naming_layer(work, name_, [&] {
-      swiglu_.run({input, channels, layout_.rows}, (*scratch_)[static_cast<size_t>(work.worker)],
+      swiglu_.run({input, channels, layout_.rows}, scratch_of(work),
                   {output, channels, layout_.rows});
     });
     transpose({output, channels, layout_.rows}, layout_.rows, upright, channels);
     epilogues_.add_norm_columns(h, layout_.width, upright, layout_.rows, channels, eps_,
                                 upright + size);
   }
-
- private:
-  std::string name_;
-  Layout layout_;
-  float eps_;
-  const loop::EpilogueSet& epilogues_;
-  Swiglu swiglu_;
-  SharedScratch<Swiglu::Scratch> scratch_;
 };
 
 }  // namespace
 
 void add_channel_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
-  stages.push_back(std::make_unique<ChannelMixer>(build, prefix));
+  stages.push_back(std::make_unique<ChannelMixer>(build, prefix, Layers(build, prefix)));
 }
 
 void add_token_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
