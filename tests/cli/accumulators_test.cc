@@ -14,11 +14,9 @@ namespace {
 
 using cli_testing::driftless;
 using cli_testing::expect_failure;
+using cli_testing::kBoard;
 using testing::Outcome;
 using testing::TempDir;
-
-const std::string kBoard =
-    "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
 
 class Accumulators : public ::testing::Test {
  protected:

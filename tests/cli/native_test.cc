@@ -13,13 +13,11 @@ namespace {
 
 using cli_testing::driftless;
 using cli_testing::expect_failure;
+using cli_testing::kBoard;
 using cli_testing::kRunsModels;
 using cli_testing::kRunsNoModels;
 using testing::Outcome;
 using testing::TempDir;
-
-const std::string kBoard =
-    "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
 
 class NativeCommands : public ::testing::Test {
  protected:

@@ -17,6 +17,10 @@ using testing::Outcome;
 inline constexpr bool kRunsModels = DRIFTLESS_HAS_ONEDNN == 1;
 inline constexpr const char* kRunsNoModels = "this build has no oneDNN and runs no models in f32";
 
+/// A Sudoku with one solution.
+inline const std::string kBoard =
+    "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";
+
 inline Outcome driftless(const std::string& arguments, const std::string& environment = "") {
   return testing::run_program(environment + " " DRIFTLESS_PROGRAM " " + arguments);
 }

@@ -1,51 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step loop allocates nothing of its own. oneDNN makes a small context object for each product
-// it executes; allocations that oneDNN's library asks for are not counted.
-#include <atomic>
-#include <cstdlib>
-#include <new>
+// The step loop allocates nothing of its own.
 #include <span>
-#include <string_view>
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/reason/linear_layers.h"
 
 #include "tests/engine/random_model.h"
-
-namespace {
-
-std::atomic<int64_t> allocations{0};
-
-void* counted(size_t size, size_t alignment, void* caller) {
-  Dl_info library{};
-  const bool is_known = dladdr(caller, &library) != 0 && library.dli_fname != nullptr;
-  if (!is_known || std::string_view(library.dli_fname).find("libdnnl") == std::string_view::npos)
-    ++allocations;
-  void* const memory =
-      std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// g++ inlines these definitions of new and delete and then takes them for a mismatched pair.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-
-void* operator new(size_t size) { return counted(size, 16, __builtin_return_address(0)); }
-void* operator new[](size_t size) { return counted(size, 16, __builtin_return_address(0)); }
-void* operator new(size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<size_t>(alignment), __builtin_return_address(0));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "tests/testing/counted_new.inc"
 
 namespace driftless::engine {
 namespace {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step loop of the native reasoner allocates nothing.
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,35 +8,7 @@
 #include "driftless/reason/linear_layers.h"
 
 #include "tests/engine/random_model.h"
-
-namespace {
-
-std::atomic<int64_t> allocations{0};
-
-void* counted(size_t size, size_t alignment) {
-  ++allocations;
-  void* const memory =
-      std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// g++ inlines these definitions of new and delete and then takes them for a mismatched pair.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-
-void* operator new(size_t size) { return counted(size, 16); }
-void* operator new[](size_t size) { return counted(size, 16); }
-void* operator new(size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "tests/testing/counted_new.inc"
 
 namespace driftless::native {
 namespace {
