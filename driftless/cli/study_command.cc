@@ -11,6 +11,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
 #include "driftless/study/ladder.h"
 #include "driftless/study/recipe.h"
@@ -49,7 +50,9 @@ void run(const Options& options) {
   study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
   for (const std::string& override : options.overrides) study::override_rows(recipe, override);
   const StudyFiles files(options.flags);
-  const std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
+  std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
+  if (execution_of(options.flags) == study::Execution::Native)
+    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   const std::vector<study::Json> records = run_study(files, options.flags, recipe.name, rows);
   if (records.empty()) return;  // another rank has them
   if (options.flags.out.empty())
