@@ -78,6 +78,11 @@ class AccumulatedProduct {
     std::vector<int64_t> factors;  // 2^shift of each column
   };
 
+  template <class Int>
+  void run_blocks(const quant::QuantizedMatrix& left, const RowShifts& shifts,
+                  const Accumulator& accumulator, quant::MatView<int64_t> sums,
+                  std::span<uint64_t> reach) const;
+
   const KernelSet* set_;
   IntegerForm form_;
   int64_t k_;
