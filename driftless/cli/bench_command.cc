@@ -73,7 +73,7 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
 store::Checkpoint load_bench_model(const BenchOptions& options) {
   DRIFTLESS_REQUIRE(options.width == 0 || !options.preset.empty(), ErrorCode::InvalidArgument,
                     "--width: of a preset; expected --preset NAME");
-  if (options.preset.empty()) return store::load_checkpoint(options.model);
+  if (options.preset.empty()) return load_float_model(options.model);
   return bench::random_preset(options.preset, options.width);
 }
 

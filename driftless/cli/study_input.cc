@@ -31,10 +31,7 @@ store::Checkpoint load_float(const StudyFlags& flags) {
   DRIFTLESS_REQUIRE(!is_packed || !flags.source.empty(), ErrorCode::InvalidArgument, flags.model,
                     ": a packed model has no float weights to compare with; expected a float "
                     "checkpoint, or ladder with --source CHECKPOINT, what it was packed from");
-  const std::string& path = is_packed ? flags.source : flags.model;
-  DRIFTLESS_REQUIRE(!is_packed || !store::is_packed(path), ErrorCode::BadFile, path,
-                    ": --source; got a packed model, expected the float checkpoint");
-  return store::load_checkpoint(path);
+  return load_float_model(is_packed ? flags.source : flags.model);
 }
 
 /// The plan as quant::resolve orders it; a file has its own order.
