@@ -140,7 +140,7 @@ std::vector<int64_t> exponent_spread(const QuantizedMatrix& matrix) {
 }
 
 AccumulatedProduct::AccumulatedProduct(const QuantizedMatrix& right, const KernelSet& set)
-    : set_(&set), form_(), k_(right.cols) {
+    : set_(&set), form_(), k_(right.cols), whole_(make_panels(right, set)) {
   RowShifts shifts = row_shifts(right);
   form_ = shifts.form;
   const int64_t blocks = (k_ + kBlock - 1) / kBlock;
@@ -174,15 +174,27 @@ void AccumulatedProduct::run(const QuantizedMatrix& left, const Accumulator& acc
                     ErrorCode::InvalidArgument, "accumulator: shapes; got ", left.rows, " x ",
                     left.cols, " into ", sums.rows, " x ", sums.cols, ", expected rows of ", k_,
                     " into as many of ", columns());
+  const RowShifts shifts = row_shifts(left);
+  const bool is_whole_enough = accumulator.overflow == Overflow::Wrap || accumulator.bits >= 32;
+  if (is_whole_enough && reach.empty() && k_ <= largest_k(shifts.form, form_))
+    return run_whole(left, accumulator, sums);
   // Half the width is twice the speed. Every sum, and every sum before it is limited, stays below
   // K times the largest integers.
-  const RowShifts shifts = row_shifts(left);
   const int64_t bits = shifts.form.magnitude_bits() + form_.magnitude_bits() +
                        static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(k_)));
   if (bits <= 30)
     run_blocks<int32_t>(left, shifts, accumulator, sums, reach);
   else
     run_blocks<int64_t>(left, shifts, accumulator, sums, reach);
+}
+
+/// What wraps on the way does not matter: the end of it is the whole sum, wrapped.
+void AccumulatedProduct::run_whole(const QuantizedMatrix& left, const Accumulator& accumulator,
+                                   quant::MatView<int64_t> sums) const {
+  std::vector<int32_t> whole(static_cast<size_t>(sums.size()));
+  multiply_exact(make_rows(left, *set_), whole_, {whole.data(), sums.rows, sums.cols});
+  const Wrapped<int64_t> wrap(accumulator.bits);
+  std::transform(whole.begin(), whole.end(), sums.data, [&](int64_t sum) { return wrap(sum); });
 }
 
 template <class Int>
