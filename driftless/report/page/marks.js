@@ -181,7 +181,7 @@ function drawDots(box, panel, hidden) {
     svg.append("text").attr("x", isNarrow ? left : left - 8).attr("y", isNarrow ? y - 15 : y + 4)
       .attr("text-anchor", isNarrow ? "start" : "end").text(label);
     const rows = panel.rows.filter((row) => row.label === label && !hidden.has(row.series));
-    const apart = Math.min(6, 18 / rows.length);
+    const apart = Math.min(6, (isNarrow ? 14 : 18) / rows.length);
     rows.forEach((row, i) => drawDot(box, svg, panel, x, row, y + (i - (rows.length - 1) / 2) * apart));
   }
 }

@@ -74,7 +74,7 @@ const speedFigures = [
     nameOf: ([first]) => first.checkpoint.file, command: "driftless qat recipes/qat/RECIPE --from MODEL --data DATA, and docs/report.md for the record",
     text: "Boards solved by the same plan on the same boards before training (post-training quantization) and after it, with 95 % intervals. The dashed line is the float model it started from; the paper's runs are of another model and 12,000 steps.",
     panels: qatPanels},
-  {...ofBench, id: "products", title: "Matrix products", text: "Products at the shapes of the models: of what the processor's int8 instructions can do at most, and against oneDNN's float32.",
+  {...ofBench, id: "products", title: "Matrix products", text: "Products at the shapes of the models: of what the processor's int8 vector instructions can do at most, and against oneDNN's float32. Simulated runs use bfloat16 tiles where the processor has them, and these can do more.",
     panels: ([{gemm}]) => [shareOfPeak, ratioToFloat].flatMap((measure) =>
       benchPanels(gemm, {...measure, label: (row) => row.name, series: (row) => row.kernel}))},
   {...ofBench, id: "steps", title: "Whole supervision steps", text: "The same for a supervision step of the model, and against our float32 steps.",

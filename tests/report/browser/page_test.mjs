@@ -80,6 +80,8 @@ const tests = {
     });
     const said = await page.evaluate(`${one("#contraction .provenance")}.textContent`);
     for (const word of ["n 64", "seed 7", "tiny.safetensors", "mxint4", "driftless study contraction --model tiny.safetensors"]) assert.ok(said.includes(word), said);
+    // What is not a default is in the command: records on another device, with other calibration.
+    assert.ok((await page.evaluate(`${one("#outliers .provenance code")}.textContent`)).endsWith("--device cuda --dtype bf16 --set calibration_boards=32 --out outliers.jsonl"));
     await page.hover(one("#ladder g.dot .point"));
     assert.match(await page.evaluate(`${one("#ladder .tip")}.textContent`), /^float: 85\.94 %/);
     await page.click(one("#contraction .legend button"));

@@ -53,7 +53,8 @@ const four = [["mxint8"], ["mxint4"], ["int4/tensor", "int4/tensor/static"], ["i
 export const records = [
   ...rows("ladder", schemes.map((scheme) => [scheme])),
   ...rows("contraction", four, () => ({change: {coherence: {across_boards: [0.1, 0.2, 0.3, 0.4], direction_cosine: [1, 0.9, 0.8, 0.7]}}})),
-  ...["exponent-rules", "low-bits", "decomposition", "granularity", "granularity-channel", "outliers", "calibration-freshness", "calibration-size",
+  ...rows("outliers", four, () => ({config: {backend: "cuda bf16", calibration: {boards: 32, seed: 1}}})),
+  ...["exponent-rules", "low-bits", "decomposition", "granularity", "granularity-channel", "calibration-freshness", "calibration-size",
     "scale-sharing", "channel-weights", "a study of my own"].flatMap((study) => rows(study, four)),
   ...rows("layer-error", four, () => ({change: {layers}})),
   ...rows("fixed-point", four, () => ({change: {dynamics}})),
