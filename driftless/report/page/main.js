@@ -114,19 +114,27 @@ function addFigures() {
 }
 
 const verdictText = {holds: "holds", "in part": "holds in part", fails: "does not hold"};
+const unmeasured = "not measured yet";
+const verdictOf = (claim) => verdictText[claim.verdict] ?? unmeasured;
+
+/// "holds: 5 · holds in part: 2 · not measured yet: 8".
+function tallyOf(claims) {
+  const counts = [...Object.values(verdictText), unmeasured].map((text) => [text, claims.filter((claim) => verdictOf(claim) === text).length]);
+  return counts.filter(([, count]) => count > 0).map(([text, count]) => `${text}: ${count}`).join(" · ");
+}
 
 function addClaims() {
   if (page.claims.length === 0) return;
   const section = addSection("Claim by claim");
+  section.append(make("p", {id: "tally"}, tallyOf(page.claims)));
   const rows = page.claims.map((claim) => {
-    const figure = [...figures, ...speedFigures].find(({studies}) => studies.includes(claim.study));
+    const figure = [...figures, ...speedFigures, ...otherFigures()].find(({studies}) => studies.includes(claim.study));
     const hasFigure = figure && groupsFor(figure).length > 0;
-    const verdict = verdictText[claim.verdict] ?? "not measured yet";
     return make("tr", {},
       make("td", {}, claim.claim, " ", make("small", {}, `(${claim.source})`)),
       make("td", {"data-head": "theirs: "}, claim.theirs),
       make("td", {"data-head": "ours: "}, claim.ours ?? "–", ...(hasFigure ? [" ", make("a", {href: `#${figure.id}`}, "figure")] : [])),
-      make("td", {class: "verdict", "data-verdict": claim.verdict ?? ""}, verdict),
+      make("td", {class: "verdict", "data-verdict": claim.verdict ?? ""}, verdictOf(claim)),
       make("td", {}, claim.reason));
   });
   const heads = ["claim", "theirs", "ours", "verdict", "reason"].map((head) => make("th", {scope: "col"}, head));

@@ -91,6 +91,8 @@ const tests = {
     assert.match(await page.evaluate(`${one("#qat .provenance")}.textContent`), /seed 1, 2 .*tiny\.safetensors.*driftless qat run-0 driftless qat run-1/);
     assert.match(await page.evaluate(`${one("#products .provenance")}.textContent`), /A processor.*busy with other work.*driftless bench --model models\/tiny\.safetensors/);
     assert.deepEqual(await page.evaluate(`${all(".verdict")}.map((v) => v.textContent)`), ["holds", "not measured yet"]);
+    assert.equal(await page.evaluate(`${one("#tally")}.textContent`), "holds: 1 · not measured yet: 1");
+    assert.deepEqual(await page.evaluate(`${all(".claims a")}.map((a) => a.getAttribute("href"))`), ["#ladder", "#rollouts"]);
     assertQuiet(page);
     await page.close();
   },
