@@ -26,7 +26,7 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
 // much that more rows should share the float model's.
 constexpr int64_t kCpuBatch = 32;
 constexpr int64_t kCudaBatch = 640;
-constexpr int64_t kCudaRowsTogether = 10;
+constexpr int64_t kCudaRowsTogether = 6;
 
 }  // namespace
 
@@ -99,9 +99,11 @@ study::Backend StudyFiles::backend() const {
 }
 
 std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
-                                   const std::string& name, std::span<const study::Row> rows) {
+                                   const std::string& name, std::span<const study::Row> rows,
+                                   int64_t first_row) {
   const auto communicator = study::make_communicator();
-  const study::StudyInput input = files.input(name);
+  study::StudyInput input = files.input(name);
+  input.first_row = first_row;
   std::vector<study::Json> records;
   std::unique_ptr<study::ResultsFile> results;
   if (!flags.out.empty() && communicator->rank() == 0)

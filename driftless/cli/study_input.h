@@ -47,9 +47,11 @@ class StudyFiles {
   study::Origin origin_;
 };
 
-/// Runs rows, with a results file where the flags name one, and returns all records of these rows,
-/// finished earlier or now; none on ranks other than 0. Progress goes to stderr.
+/// Runs rows, the first of which has the number `first_row` in its study, with a results file where
+/// the flags name one, and returns all records of these rows, finished earlier or now; none on
+/// ranks other than 0. Progress goes to stderr.
 std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
-                                   const std::string& name, std::span<const study::Row> rows);
+                                   const std::string& name, std::span<const study::Row> rows,
+                                   int64_t first_row = 0);
 
 }  // namespace driftless::cli

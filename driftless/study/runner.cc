@@ -79,7 +79,7 @@ class StudyRun {
     is_wanted.reserve(rows.size());
     for (const Row& row : rows) {
       pending.push_back({.study = input_.name,
-                         .index = std::ssize(pending),
+                         .index = input_.first_row + std::ssize(pending),
                          .row = row,
                          .boards = std::ssize(input_.examples),
                          .batch = input_.batch,
@@ -90,7 +90,7 @@ class StudyRun {
     }
     is_wanted = communicator_.broadcast(is_wanted);
     std::erase_if(pending, [&](const RowResult& result) {
-      return is_wanted[static_cast<size_t>(result.index)] == 0;
+      return is_wanted[static_cast<size_t>(result.index - input_.first_row)] == 0;
     });
     return pending;
   }
