@@ -8,14 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "driftless/study/fields.h"
 #include "driftless/study/row.h"
 #include "driftless/study/tally.h"
 
 namespace driftless::study {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr int64_t kRecordSchema = 1;
 
