@@ -13,6 +13,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
 #include "driftless/study/ladder.h"
 #include "driftless/study/recipe.h"
@@ -70,7 +71,9 @@ void run(const Options& options) {
   study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
   for (const std::string& override : options.overrides) study::override_rows(recipe, override);
   const StudyFiles files(options.flags);
-  const std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
+  std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
+  if (execution_of(options.flags) == study::Execution::Native)
+    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   const Stretch stretch = options.rows.empty() ? Stretch{0, std::ssize(rows)}
                                                : parse_stretch(options.rows, std::ssize(rows));
   const std::vector<study::Json> records =

@@ -62,7 +62,11 @@ PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat w
         quantize(quant::weight_quantizer(layer.plan()), matrix(layer.transformed_weight(weight)),
                  {.scales = ScalesGo::Apart});
     values = elements.values;
-    scales_ = elements.scales.flatten().to(device);
+    if (elements.scales.numel() == 1) {
+      factor_ = elements.scales.item<float>();
+    } else {
+      scales_ = elements.scales.flatten().to(device);
+    }
   }
   weight_ = values.to(device, is_narrow ? at::kBFloat16 : at::kFloat).t().contiguous();
   if (!layer.factors().empty()) factors_ = tensor_of(layer.factors(), device);
@@ -76,6 +80,7 @@ at::Tensor PlannedLinear::run(const at::Tensor& input, const Site& site) const {
   const std::string_view name = layer_.plan().name;
   at::Tensor values = layer_.transforms_input() ? transformed(input) : input;
   if (site.taps_linear_inputs()) site.tap->linear_input(name, site.call, values);
+  float factor = factor_;
   at::Tensor scales = scales_;
   if (layer_.quantizes_input()) {
     const Quantized result = quantized(values, site);
@@ -84,11 +89,17 @@ at::Tensor PlannedLinear::run(const at::Tensor& input, const Site& site) const {
     if (site.taps_linear_inputs())
       site.tap->quantized_input(name, site.call,
                                 is_apart ? values.to(at::kFloat) * result.scales : values);
-    if (is_apart) scales = scales.defined() ? scales * result.scales : result.scales;
+    const quant::Quantizer& quantizer = layer_.input_quantizer(site.call);
+    if (is_apart && quantizer.static_scales().size() == 1) {
+      factor *= quantizer.static_scales()[0].scale;
+    } else if (is_apart) {
+      scales = scales.defined() ? scales * result.scales : result.scales;
+    }
   }
   const at::Tensor operand = values.to(weight_.scalar_type());
-  if (!scales.defined()) return product(operand, input.scalar_type()).to(input.scalar_type());
-  const at::Tensor sums = product(operand, at::kFloat);
+  if (!scales.defined())
+    return product(operand, input.scalar_type(), factor).to(input.scalar_type());
+  const at::Tensor sums = product(operand, at::kFloat, factor);
   at::Tensor output = at::empty_like(sums, input.scalar_type());
   return at::mul_out(output, sums, scales);
 }
@@ -134,10 +145,15 @@ Quantized PlannedLinear::quantized(const at::Tensor& input, const Site& site) co
   }
 }
 
-at::Tensor PlannedLinear::product(const at::Tensor& values, at::ScalarType type) const {
+at::Tensor PlannedLinear::product(const at::Tensor& values, at::ScalarType type,
+                                  float factor) const {
   const auto multiply = [&](const at::Tensor& a, const at::Tensor& b) {
-    const bool widens = weight_.scalar_type() == at::kBFloat16 && type == at::kFloat;
-    return widens ? wide_product(a, b) : at::matmul(a, b);
+    if (weight_.scalar_type() == at::kBFloat16 && type == at::kFloat)
+      return factor == 1 ? wide_product(a, b) : wide_product(a, b).mul_(factor);
+    if (factor == 1) return at::matmul(a, b);
+    const at::Tensor nothing = at::zeros({1}, a.options());
+    return a.dim() == 2 ? at::addmm(nothing, a, b, 0, factor)
+                        : at::baddbmm(nothing, a, b, 0, factor);
   };
   if (!lies_in_columns(values)) {
     const at::Tensor rows = values.reshape({-1, values.size(-1)});

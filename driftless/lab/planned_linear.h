@@ -33,12 +33,15 @@ class PlannedLinear {
   [[nodiscard]] at::Tensor transformed(const at::Tensor& input) const;
   [[nodiscard]] at::Tensor rotated(const at::Tensor& input) const;
   [[nodiscard]] Quantized quantized(const at::Tensor& input, const Site& site) const;
-  /// Summed in float32; of the weight's type, or float32 where `type` says so.
-  [[nodiscard]] at::Tensor product(const at::Tensor& values, at::ScalarType type) const;
+  /// `factor` times the product, summed in float32; of the weight's type, or float32 where `type`
+  /// says so.
+  [[nodiscard]] at::Tensor product(const at::Tensor& values, at::ScalarType type,
+                                   float factor) const;
 
   quant::PlannedLayer layer_;
   at::Tensor weight_;   // [length, outputs], in the type of the product
-  at::Tensor scales_;   // of the outputs, [1] or [outputs]; undefined where the weight has them in
+  float factor_ = 1;    // a scale of all outputs that is not in the weight
+  at::Tensor scales_;   // of each output, [outputs]; undefined where there are none to take out
   at::Tensor factors_;  // [inputs], undefined without smoothing
   at::Tensor core_;     // of the rotation, [order, order]; undefined without
 };

@@ -27,7 +27,7 @@ constexpr std::array<Field, 6> kGemmFields = {{{"kernel", Kind::Text},
                                                {"threads", Kind::Integer},
                                                {"gflops", Kind::Number},
                                                {"share_of_int8_peak", Kind::Number},
-                                               {"ratio_to_f32", Kind::Number, Null::Allowed}}};
+                                               {"ratio_to_f32", Kind::Number, Gap::Null}}};
 constexpr std::array<Field, 7> kStepFields = {{{"path", Kind::Text},
                                                {"d", Kind::Integer},
                                                {"batch", Kind::Integer},

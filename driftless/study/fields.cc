@@ -39,10 +39,11 @@ void require_fields(const Json& json, std::span<const Field> fields, const std::
   for (const Field& field : fields) {
     names.push_back(field.name);
     const auto found = json.find(field.name);
+    if (found == json.end() && field.gap == Gap::Absent) continue;
     DRIFTLESS_REQUIRE(found != json.end(), ErrorCode::BadFile, where, ": no key '", field.name,
                       "'");
     const bool is_fine =
-        (found->is_null() && field.null == Null::Allowed) || is_kind(*found, field.kind);
+        (found->is_null() && field.gap == Gap::Null) || is_kind(*found, field.kind);
     DRIFTLESS_REQUIRE(is_fine, ErrorCode::BadFile, where, ": '", field.name, "'; got ",
                       quote(found->dump()), ", expected another type");
   }

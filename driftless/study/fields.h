@@ -13,13 +13,14 @@ namespace driftless::study {
 using Json = nlohmann::ordered_json;
 
 enum class Kind { Text, Integer, Number, Bool, Object, Array };
-enum class Null { Refused, Allowed };
+/// What may stand in for a value.
+enum class Gap { None, Null, Absent };
 enum class Unknown { Refused, Ignored };
 
 struct Field {
   std::string_view name;
   Kind kind;
-  Null null = Null::Refused;
+  Gap gap = Gap::None;
 };
 
 /// Throws BadFile with `where` and the key unless every field is there and of its kind, and, unless

@@ -21,7 +21,7 @@ constexpr std::array<Field, 15> kQatFields = {{
     {"n", Kind::Integer},
     {"before", Kind::Object},
     {"after", Kind::Object},
-    {"float_exact", Kind::Object, Null::Allowed},
+    {"float_exact", Kind::Object, Gap::Null},
     {"theirs", Kind::Object},
     {"command", Kind::Text},
 }};
@@ -34,10 +34,10 @@ constexpr std::array<Field, 5> kShareFields = {{{"share", Kind::Number},
                                                 {"high", Kind::Number}}};
 constexpr std::array<Field, 4> kCellsFields = {{{"mean", Kind::Number},
                                                 {"n", Kind::Integer},
-                                                {"low", Kind::Number, Null::Allowed},
-                                                {"high", Kind::Number, Null::Allowed}}};
+                                                {"low", Kind::Number, Gap::Null},
+                                                {"high", Kind::Number, Gap::Null}}};
 constexpr std::array<Field, 2> kTheirsFields = {
-    {{"before", Kind::Number, Null::Allowed}, {"after", Kind::Number, Null::Allowed}}};
+    {{"before", Kind::Number, Gap::Null}, {"after", Kind::Number, Gap::Null}}};
 
 void require_share(const Json& share, const std::string& where) {
   require_fields(share, kShareFields, where);

@@ -25,7 +25,7 @@ struct Origin {
   std::string data_sha256;
   std::string calibration_file;
   std::string calibration_sha256;
-  std::string backend;  ///< what ran it: "cpu", "cuda"
+  std::string backend;  ///< what ran it: "cpu", "cuda"; of a native row, what ran the float model
 };
 
 struct RowResult {

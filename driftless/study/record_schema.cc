@@ -12,7 +12,7 @@
 namespace driftless::study {
 namespace {
 
-constexpr std::array<Field, 26> kRecordFields = {{
+constexpr std::array<Field, 27> kRecordFields = {{
     {"schema", Kind::Integer},
     {"study", Kind::Text},
     {"row", Kind::Integer},
@@ -30,14 +30,15 @@ constexpr std::array<Field, 26> kRecordFields = {{
     {"cells", Kind::Object},
     {"float_cells", Kind::Object},
     {"paired", Kind::Object},
-    {"verdict", Kind::Object, Null::Allowed},
-    {"fidelity", Kind::Object, Null::Allowed},
-    {"halt_step_differs", Kind::Object, Null::Allowed},
+    {"simulation", Kind::Object, Gap::Absent},
+    {"verdict", Kind::Object, Gap::Null},
+    {"fidelity", Kind::Object, Gap::Null},
+    {"halt_step_differs", Kind::Object, Gap::Null},
     {"steps", Kind::Object},
-    {"coherence", Kind::Object, Null::Allowed},
-    {"layers", Kind::Array, Null::Allowed},
-    {"dynamics", Kind::Object, Null::Allowed},
-    {"rollouts", Kind::Object, Null::Allowed},
+    {"coherence", Kind::Object, Gap::Null},
+    {"layers", Kind::Array, Gap::Null},
+    {"dynamics", Kind::Object, Gap::Null},
+    {"rollouts", Kind::Object, Gap::Null},
     {"timing", Kind::Object},
 }};
 
@@ -47,13 +48,13 @@ constexpr std::array<Field, 18> kConfigFields = {{
     {"coverage", Kind::Text},
     {"bias", Kind::Text},
     {"scales", Kind::Text},
-    {"smooth", Kind::Number, Null::Allowed},
+    {"smooth", Kind::Number, Gap::Null},
     {"hadamard", Kind::Bool},
     {"h_cycles", Kind::Integer},
     {"l_cycles", Kind::Integer},
     {"steps", Kind::Integer},
-    {"calibration", Kind::Object, Null::Allowed},
-    {"rollouts", Kind::Object, Null::Allowed},
+    {"calibration", Kind::Object, Gap::Null},
+    {"rollouts", Kind::Object, Gap::Null},
     {"layer_boards", Kind::Integer},
     {"coherence", Kind::Bool},
     {"dynamics", Kind::Bool},
@@ -77,20 +78,21 @@ constexpr std::array<Field, 6> kPairedFields = {{{"lost", Kind::Integer},
                                                  {"low", Kind::Number},
                                                  {"high", Kind::Number},
                                                  {"p_value", Kind::Number}}};
+constexpr std::array<Field, 2> kSimulationFields = {
+    {{"paired", Kind::Object}, {"same_answers", Kind::Object}}};
 constexpr std::array<Field, 3> kVerdictFields = {
     {{"latent", Kind::Text}, {"growth", Kind::Number}, {"level", Kind::Number}}};
 constexpr std::array<Field, 3> kSeriesFields = {
     {{"mean", Kind::Array}, {"low", Kind::Array}, {"high", Kind::Array}}};
-constexpr std::array<Field, 3> kTimingFields = {{{"wall_s", Kind::Number},
-                                                 {"float_wall_s", Kind::Number},
-                                                 {"ratio", Kind::Number, Null::Allowed}}};
+constexpr std::array<Field, 3> kTimingFields = {
+    {{"wall_s", Kind::Number}, {"float_wall_s", Kind::Number}, {"ratio", Kind::Number, Gap::Null}}};
 
 /// The parts of a record that are objects with fields of their own.
 struct Part {
   std::string_view name;
   std::span<const Field> fields;
 };
-constexpr std::array<Part, 12> kParts = {{{"checkpoint", kFileFields},
+constexpr std::array<Part, 13> kParts = {{{"checkpoint", kFileFields},
                                           {"data", kFileFields},
                                           {"config", kConfigFields},
                                           {"bits", kBitsFields},
@@ -99,6 +101,7 @@ constexpr std::array<Part, 12> kParts = {{{"checkpoint", kFileFields},
                                           {"cells", kMeanFields},
                                           {"float_cells", kMeanFields},
                                           {"paired", kPairedFields},
+                                          {"simulation", kSimulationFields},
                                           {"verdict", kVerdictFields},
                                           {"fidelity", kMeanFields},
                                           {"timing", kTimingFields}}};
@@ -136,8 +139,13 @@ void require_record(const Json& record, std::string_view where) {
   DRIFTLESS_REQUIRE(record.at("schema") == kRecordSchema, ErrorCode::BadFile, at, ": schema; got ",
                     record.at("schema").dump(), ", expected ", kRecordSchema);
   for (const Part& part : kParts)
-    if (!record.at(part.name).is_null())
+    if (record.contains(part.name) && !record.at(part.name).is_null())
       require_fields(record.at(part.name), part.fields, at + ": " + std::string(part.name));
+  if (record.contains("simulation")) {
+    const Json& simulation = record.at("simulation");
+    require_fields(simulation.at("paired"), kPairedFields, at + ": simulation.paired");
+    require_fields(simulation.at("same_answers"), kShareFields, at + ": simulation.same_answers");
+  }
   require_steps(record, at);
   for (const std::string_view name : {"exact", "float_exact"}) {
     const Json& share = record.at(name);
