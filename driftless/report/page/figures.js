@@ -144,6 +144,9 @@ const figures = [
     panels: (records) => [
       stepPanel(records, {metric: "residual", title: "residual |s_t − s_(t−1)|"}),
       stepPanel(records, {metric: "fidelity", title: "fidelity to the float path"})]},
+  {id: "direction", section: "The trajectory", title: "Does a board's displacement keep its direction?", studies: [...stepStudies, "bias-coherence"],
+    text: "Cosine of the distance vector from the float trajectory with that of the step before, mean over boards. An error that comes anew at every step starts near zero; one that is pushed the same way again starts high.",
+    panels: (records) => [stepPanel(records.filter((r) => r.execution !== floatLabel), {metric: "step_cosine", title: "cosine with the step before"})]},
   {id: "coherence", section: "The trajectory", title: "Does the error keep its direction?", studies: ["bias-coherence", "contraction", "fixed-point"],
     text: "Norm of the mean displacement over the mean of the norms (1: all boards are pushed the same way), and the cosine of the mean displacement with the step before.",
     panels: (records) => [

@@ -106,7 +106,7 @@ function addFigures() {
     if (!sections.has(figure.section)) sections.set(figure.section, addSection(figure.section));
     const {nameOf = groupName, origin = provenance} = figure;
     groups.forEach((records, i) => {
-      const suffix = groups.length > 1 ? `: ${nameOf(records)}` : "";
+      const suffix = groups.length > 1 ? ` (${nameOf(records)})` : "";
       sections.get(figure.section).append(makeFigure(figure, figure.panels(records), i, suffix, origin(records)));
     });
   }
@@ -146,7 +146,7 @@ function addPlayers() {
   if (page.traces.length === 0) return;
   const section = addSection("Board player");
   page.traces.forEach((trace, i) => {
-    const suffix = page.traces.length > 1 ? `: ${trace.checkpoint.file}, ${trace.data.file}` : "";
+    const suffix = page.traces.length > 1 ? ` (${trace.checkpoint.file}, ${trace.data.file})` : "";
     section.append(makePlayer(trace, i), makeFigure(basinFigure, [planePanel(trace)], i, suffix, traceProvenance(trace)));
   });
   if (page.boards_left_out > 0)

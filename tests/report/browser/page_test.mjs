@@ -71,7 +71,7 @@ const tests = {
     const heat = {series: 0, dots: 0, points: 0, heat: 4 * 3 * 5, warnings: 0, nan: false};
     assert.deepEqual(marks, {
       ladder: dots(schemes.length), "exponent-rules": dots(4), "low-bits": dots(4),
-      contraction: lines(8, 32), accuracy: lines(8, 32), residual: lines(8, 32), coherence: lines(8, 32),
+      contraction: lines(8, 32), accuracy: lines(8, 32), residual: lines(8, 32), direction: lines(4, 16), coherence: lines(8, 32),
       "fixed-point": lines(16, 64), displacement: dots(8), decomposition: dots(4), "layer-error": heat, "layer-bias": heat,
       granularity: dots(4), "granularity-channel": dots(4), outliers: dots(4), "calibration-freshness": dots(4), "calibration-size": dots(4),
       "scale-sharing": dots(4), "channel-weights": dots(4), rollouts: lines(10, 20), "eqr-depth": lines(8, 32), "eqr-breadth": lines(10, 20), "dose-response": lines(4, 8), "depth-precision": lines(4, 8),
