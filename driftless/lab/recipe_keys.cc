@@ -94,6 +94,7 @@ std::vector<Key> keys_of(Recipe& r) {
       {"eval", "generate", &r.eval.generate, 1, kAny, kOptional, kFree},
       {"eval", "seed", &r.eval.seed, 0, kAny, kOptional, kFree},
       {"eval", "extra_clues", &r.eval.extra_clues, 0, 81, kOptional, kFree},
+      {"eval", "min_path", &r.eval.min_path, 2, kAny, kOptional, kFree},
       {"eval", "boards", &r.eval_boards, 1, kAny, kOptional, kFree},
       {"output", "log_every", &r.log_every, 1, kAny, kOptional, kFree},
       {"output", "eval_every", &r.eval_every, 1, kAny, kOptional, kFree},
@@ -107,6 +108,7 @@ std::vector<Key> pool_keys_of(Recipe::PoolPart& pool) {
           {"task.pool", "seed", &pool.source.seed},
           {"task.pool", "extra_clues", &pool.source.extra_clues, 0, 81},
           {"task.pool", "min_rating", &pool.source.min_rating},
+          {"task.pool", "min_path", &pool.source.min_path, 2},
           {"task.pool", "share", &pool.share, 1e-9}};
 }
 

@@ -100,12 +100,15 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
     return read_tensor(file, name, expected, device);
   };
   const bool is_following = file.tensors().contains("followed.h");
+  const bool has_puzzles = file.tensors().contains("puzzles");  // carries of older runs have none
   return Carry{
       {read("states.h", states), read("states.l", states)},
       read("inputs", boards),
       read("labels", boards),
       read("steps", {boards[0]}),
       read("halted", {boards[0]}),
+      has_puzzles ? read("puzzles", {boards[0]})
+                  : at::zeros({boards[0]}, at::TensorOptions(at::kInt).device(device)),
       is_following ? States{read("followed.h", states), read("followed.l", states)} : States{}};
 }
 
@@ -132,7 +135,8 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
   const store::Metadata metadata = {{"step", std::to_string(state.step)}, {"recipe", state.recipe}};
   std::map<std::string, at::Tensor> boards = {
       {"states.h", carry.states.h}, {"states.l", carry.states.l}, {"inputs", carry.inputs},
-      {"labels", carry.labels},     {"steps", carry.steps},       {"halted", carry.halted}};
+      {"labels", carry.labels},     {"steps", carry.steps},       {"halted", carry.halted},
+      {"puzzles", carry.puzzles}};
   if (carry.followed.h.defined()) {
     boards["followed.h"] = carry.followed.h;
     boards["followed.l"] = carry.followed.l;
