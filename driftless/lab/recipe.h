@@ -69,6 +69,10 @@ struct Recipe {
   double puzzle_lr = 1e-2;
   double puzzle_weight_decay = 0.1;
 
+  /// Stochastic TRM: weight of RecursiveNet::noise_divergence in a board's loss, which keeps the
+  /// learned noise from vanishing.
+  double noise_weight = 0.1;
+
   bool has_quant = false;  ///< whether there is a section [quant]
   QuantRecipe quant;
 

@@ -76,6 +76,7 @@ std::vector<Key> keys_of(Recipe& r) {
       {"train", "ema_rate", &r.optimizer.ema_rate, 0, 1},
       {"train", "puzzle_lr", &r.puzzle_lr, 0, 1},
       {"train", "puzzle_weight_decay", &r.puzzle_weight_decay, 0, 100},
+      {"train", "noise_weight", &r.noise_weight, 0, 1000},
       {"train", "warmup_steps", &r.lr.warmup_steps, 0, kAny},
       {"train", "steps", &r.lr.steps, 1, kAny, Need::Required, kFree},
       {"train", "decay_steps", &r.lr.decay_steps, 0, kAny, kOptional, kFree},

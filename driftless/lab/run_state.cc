@@ -120,6 +120,14 @@ int64_t read_step(const store::Safetensors& file) {
   return *step;
 }
 
+/// "L_level.cycles.3.layers.0..." is called "L_level.layers.0..." in a tied model.
+std::string tied_name(const std::string& name) {
+  constexpr std::string_view kCycles = ".cycles.";
+  const size_t begin = name.find(kCycles);
+  if (begin == std::string::npos) return name;
+  return name.substr(0, begin) + name.substr(name.find('.', begin + kCycles.size()));
+}
+
 }  // namespace
 
 at::Tensor& extra_tensor(RunState& state, const model::ParamSpec& spec) {
@@ -200,7 +208,12 @@ NamedTensors load_weights(const std::filesystem::path& path, const model::ModelC
   const store::Checkpoint checkpoint = store::load_checkpoint(path);
   NamedTensors named;
   for (const model::ParamSpec& spec : model::parameters(config)) {
-    const auto found = checkpoint.tensors.find(spec.name);
+    auto found = checkpoint.tensors.find(spec.name);
+    if (found == checkpoint.tensors.end()) found = checkpoint.tensors.find(tied_name(spec.name));
+    if (found == checkpoint.tensors.end() && spec.name == model::kLogScaleName) {
+      named[spec.name] = at::zeros(spec.shape, at::kFloat);
+      continue;
+    }
     const bool is_there = found != checkpoint.tensors.end();
     DRIFTLESS_REQUIRE(is_there && found->second.shape == spec.shape, ErrorCode::BadConfig,
                       path.string(), ": tensor '", spec.name, "': got ",

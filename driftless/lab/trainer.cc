@@ -168,8 +168,8 @@ void Trainer::step() {
   const int64_t step = state_.step + 1;
   enter_stage(step);
   upload(step);
-  // EqR draws noise: the same at the same step, also after a resume, and different on each rank.
-  if (recipe_.model.arch == model::Arch::Eqr) {
+  // Noise is the same at the same step, also after a resume, and different on each rank.
+  if (model::draws_noise(recipe_.model)) {
     Rng seeds(static_cast<uint64_t>(recipe_.seed) + 1);
     at::manual_seed(seeds.next() + static_cast<uint64_t>(step * ranks().size() + ranks().rank()));
   }
@@ -179,6 +179,9 @@ void Trainer::step() {
 
 Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
   Loss parts = loss(output.logits, output.halt, carry_.labels);
+  if (recipe_.noise_weight > 0 && recipe_.model.arch == model::Arch::TrmStochastic)
+    parts.total = parts.total + static_cast<double>(carry_.labels.size(0)) * recipe_.noise_weight *
+                                    net_->noise_divergence();
   if (recipe_.model.arch != model::Arch::Hrm) return parts;
   StepOutput next;
   {
@@ -268,7 +271,7 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   weights.copy = quantized != nullptr ? quantized->copy() : ema.to(activation_type(device()));
   if (quantized != nullptr) weights.inputs = &quantized->inputs();
   const RecursiveNet averaged(recipe_.model, weights, state_.initial);
-  if (recipe_.model.arch == model::Arch::Eqr) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
+  if (model::draws_noise(recipe_.model)) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
   EvaluateOptions options;
   options.steps = recipe_.model.halt_max_steps;
   options.chunk = options_.chunk;
