@@ -3,6 +3,7 @@
 // path, in turns within one run. Checks first that the native states equal the simulated ones.
 //
 //   native_step_bench MODEL [rounds] [batch] [weights] [acts] [threads]
+//   native_step_bench PRESET:WIDTH ...  such as trm-maze:256, with random weights
 //   DRIFTLESS_NATIVE_ISA and DNNL_MAX_CPU_ISA choose the kernels
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +14,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/machine.h"
+#include "driftless/bench/random_model.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/linear_layers.h"
@@ -70,8 +72,15 @@ float check(Thinking& native, Thinking& simulated, long batch) {
   return worst;
 }
 
+store::Checkpoint load(const std::string& model) {
+  const size_t colon = model.find(':');
+  if (colon == std::string::npos) return store::load_checkpoint(model);
+  return bench::random_preset(model.substr(0, colon),
+                              std::strtol(model.c_str() + colon + 1, nullptr, 10));
+}
+
 void run(const Arguments& args) {
-  const store::Checkpoint checkpoint = store::load_checkpoint(args.model);
+  const store::Checkpoint checkpoint = load(args.model);
   const quant::QuantPlan plan = quant::resolve({.weights = quant::parse_quant_spec(args.weights),
                                                 .acts = quant::parse_quant_spec(args.acts)},
                                                reason::linear_layers(checkpoint.config));

@@ -205,7 +205,7 @@ void accumulators(Options options) {
         bits >= native::Accumulator::kLeastBits && bits <= native::Accumulator::kMostBits,
         ErrorCode::InvalidArgument, "--bits; got ", bits, ", expected ",
         native::Accumulator::kLeastBits, " to ", native::Accumulator::kMostBits);
-  Input input{store::load_checkpoint(options.model), {}, {}};
+  Input input{load_float_model(options.model), {}, {}};
   if (options.steps == 0) options.steps = input.checkpoint.config.halt_max_steps;
   input.examples = read_boards(task_of(input.checkpoint), options.data);
   require_fits(input.checkpoint, input.examples, options.data.path);

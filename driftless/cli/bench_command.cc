@@ -16,11 +16,13 @@
 #include "driftless/bench/calm.h"
 #include "driftless/bench/gemm.h"
 #include "driftless/bench/peaks.h"
+#include "driftless/bench/random_model.h"
 #include "driftless/bench/steps.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/model/shapes.h"
 #include "driftless/native/kernels/kernel_set.h"
 
 namespace driftless::cli {
@@ -32,7 +34,9 @@ using Json = nlohmann::ordered_json;
 
 struct BenchOptions {
   std::string model = default_model().string();
-  std::string data;  // empty: the bundled boards where they fit, otherwise blank ones
+  std::string preset;  // empty: the model
+  int64_t width = 0;   // 0: the preset's
+  std::string data;    // empty: the bundled boards where they fit, otherwise blank ones
   int64_t boards = 4;
   int64_t batch = 8;
   int64_t threads = default_threads();
@@ -66,6 +70,13 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
   return result;
 }
 
+store::Checkpoint load_bench_model(const BenchOptions& options) {
+  DRIFTLESS_REQUIRE(options.width == 0 || !options.preset.empty(), ErrorCode::InvalidArgument,
+                    "--width: of a preset; expected --preset NAME");
+  if (options.preset.empty()) return load_float_model(options.model);
+  return bench::random_preset(options.preset, options.width);
+}
+
 /// What the rates are meant to be, as one over the other.
 struct Goal {
   const char* text;
@@ -84,7 +95,7 @@ constexpr double kMostMebibytes = 64;  // beside the weights
 class Report {
  public:
   explicit Report(const BenchOptions& options)
-      : options_(options), checkpoint_(store::load_checkpoint(options.model)) {}
+      : options_(options), checkpoint_(load_bench_model(options)) {}
 
   void run() {
     bench::keep_onednn_to_vectors();
@@ -100,7 +111,7 @@ class Report {
                 std::string(native::kernels().name).c_str(),
                 static_cast<long long>(options_.threads), static_cast<long long>(options_.rounds),
                 to_string(before).c_str());
-    json_ = {{"model", options_.model},     {"processor", processor_name()},
+    json_ = {{"model", model_name()},       {"processor", processor_name()},
              {"compiler", compiler_name()}, {"native_kernels", native::kernels().name},
              {"threads", options_.threads}, {"rounds", options_.rounds}};
     run_peaks(pool);
@@ -116,6 +127,12 @@ class Report {
   }
 
  private:
+  [[nodiscard]] std::string model_name() const {
+    if (options_.preset.empty()) return options_.model;
+    return options_.preset + ", width " + std::to_string(checkpoint_.config.hidden_size) +
+           ", random weights";
+  }
+
   static Json calm_json(const bench::Calm& calm) {
     return {{"is_calm", calm.is_calm},
             {"peak_spread", calm.peak_spread},
@@ -201,13 +218,17 @@ class Report {
     const std::vector<bench::StepEntry> entries = step_entries();
     const bench::StepRace race =
         bench::race_steps(entries, checkpoint_, boards.boards, options_.rounds);
-    std::printf("\nsupervision steps\n%-36s %7s %9s %9s %8s %7s %12s\n", "", "threads", "GFLOP/s",
+    const int64_t positions = model::positions_count(checkpoint_.config);
+    std::printf("\nsupervision steps of %s, %lld positions\n%-36s %7s %9s %9s %8s %7s %12s\n",
+                model_name().c_str(), static_cast<long long>(positions), "", "threads", "GFLOP/s",
                 "best", "of int8", "x f32", "boards/s");
+    json_["positions"] = positions;
     json_["step"] = Json::array();
     for (const StepRow& row : race.rows) report(row, race);
     run_halting(entries, boards);
     std::printf("\nmedians over the rounds\n");
     for (const Goal& goal : kGoals) report(goal, race);
+    if (options_.threads > 1) report_threads(race);
     report_memory();
     if (!race.has_energy) std::printf("%-36s not exposed by this machine\n", "energy");
     json_["energy_exposed"] = race.has_energy;
@@ -277,6 +298,18 @@ class Report {
                 ratio >= goal.least ? "reached" : "missed");
   }
 
+  /// What more threads give a single board.
+  void report_threads(const bench::StepRace& race) {
+    for (const StepRow& row : race.rows) {
+      if (row.shape != StepShape{1, 1}) continue;
+      const double ratio = median_ratio(find(race, row.path, {1, options_.threads}), row);
+      const std::string text =
+          row.path + ", " + std::to_string(options_.threads) + " threads / 1 thread";
+      std::printf("%-36s %6.3f      (single board)\n", text.c_str(), ratio);
+      json_["threads_ratio"].push_back({{"path", row.path}, {"ratio", ratio}});
+    }
+  }
+
   /// Weights as float32 against all that the process held when its first model stood.
   void report_memory() {
     constexpr double kMebibyte = 1 << 20;
@@ -303,6 +336,10 @@ class Report {
 void add_bench_command(CLI::App& verb) {
   auto options = std::make_shared<BenchOptions>();
   verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
+  verb.add_option("--preset", options->preset,
+                  "a published configuration with random weights instead, such as trm-maze")
+      ->excludes("--model");
+  verb.add_option("--width", options->width, "D of the preset")->check(positive());
   verb.add_option("--data", options->data,
                   "boards to think about (default: the bundled ones where they fit)");
   verb.add_option("--boards", options->boards, "of them, for the rate with adaptive halting")

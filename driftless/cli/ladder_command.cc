@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless ladder: what each number format does to a model.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "driftless/base/error.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
@@ -16,9 +18,13 @@
 namespace driftless::cli {
 namespace {
 
+std::vector<std::string> default_schemes() {
+  return {study::kLadder.begin(), study::kLadder.end()};
+}
+
 struct Options {
   StudyFlags flags;
-  SchemeRows rows{.schemes{study::kLadder.begin(), study::kLadder.end()}};
+  SchemeRows rows{.schemes = default_schemes()};
   bool as_json = false;
   bool as_markdown = false;
 };
@@ -39,12 +45,29 @@ void print(const std::vector<study::Json>& records, const Options& options) {
       "n " + first.at("n").dump() + " boards of " + first.at("data").at("file").get<std::string>() +
       ", " + first.at("config").at("steps").dump() + " steps, coverage " + options.rows.coverage +
       "; intervals 95 %; p: McNemar's exact test; time: of " + "the float model's steps";
-  std::printf("%s%s\n", options.as_markdown ? "\n" : "", note.c_str());
+  std::printf("%s%s\n%s", options.as_markdown ? "\n" : "", note.c_str(),
+              study::native_notes(records).c_str());
+}
+
+/// What the flags ask for, or the packed model's own; native rows stand behind their simulations.
+std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& files) {
+  SchemeRows named = options.rows;
+  if (files.packed()) {
+    DRIFTLESS_REQUIRE(named.schemes == default_schemes(), ErrorCode::InvalidArgument,
+                      "--schemes: the packed model is quantized already; expected its source");
+    const SchemeRows own = rows_of(*files.packed());
+    named.schemes = own.schemes;
+    named.coverage = own.coverage;
+  }
+  std::vector<study::Row> rows = resolve(named, files.input("ladder"));
+  if (execution_of(options.flags) == study::Execution::Simulated) return rows;
+  std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  return with_simulations(rows);
 }
 
 void run(const Options& options) {
   const StudyFiles files(options.flags);
-  const std::vector<study::Row> rows = resolve(options.rows, files.input("ladder"));
+  const std::vector<study::Row> rows = chosen_rows(options, files);
   const std::vector<study::Json> records = run_study(files, options.flags, "ladder", rows);
   if (!records.empty()) print(records, options);
 }
@@ -53,7 +76,10 @@ void run(const Options& options) {
 
 void add_ladder_command(CLI::App& verb) {
   auto options = std::make_shared<Options>();
-  verb.add_option("model", options->flags.model, "checkpoint (safetensors)")->required();
+  verb.add_option("model", options->flags.model, "checkpoint or packed model (safetensors)")
+      ->required();
+  verb.add_option("--source", options->flags.source,
+                  "the checkpoint that a packed model was made from, for the float row");
   verb.add_option("--data", options->flags.data, "boards with answers")->required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);

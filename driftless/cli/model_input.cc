@@ -35,6 +35,12 @@ ModelFile load_model(const std::filesystem::path& path) {
   return {.checkpoint = std::move(checkpoint), .packed = std::move(packed)};
 }
 
+store::Checkpoint load_float_model(const std::filesystem::path& path) {
+  DRIFTLESS_REQUIRE(!store::is_packed(path), ErrorCode::InvalidArgument, path.string(),
+                    ": got a packed model, expected a float checkpoint, such as its source");
+  return store::load_checkpoint(path);
+}
+
 const task::Task& task_of(const store::Checkpoint& checkpoint) {
   const model::ModelConfig& config = checkpoint.config;
   DRIFTLESS_REQUIRE(config.task != model::Task::Other, ErrorCode::Unsupported,

@@ -28,6 +28,9 @@ struct ModelFile {
 /// Throws what store::load_checkpoint and store::load_packed throw.
 ModelFile load_model(const std::filesystem::path& path);
 
+/// A float checkpoint. Throws InvalidArgument, besides, for a packed model.
+store::Checkpoint load_float_model(const std::filesystem::path& path);
+
 /// The task that the model was trained for. Throws Unsupported when it is none of ours.
 const task::Task& task_of(const store::Checkpoint& checkpoint);
 

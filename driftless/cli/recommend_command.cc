@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/study_input.h"
@@ -58,6 +59,10 @@ void print_checks(const study::Recommendation& result, const Options& options) {
 }
 
 void run(const Options& options) {
+  DRIFTLESS_REQUIRE(
+      execution_of(options.flags) == study::Execution::Simulated, ErrorCode::Unsupported,
+      "recommend: --native; layers are quantized one at a time, and the native engine "
+      "needs all of the block; expected a simulating device");
   const StudyFiles files(options.flags);
   const study::StudyInput input = files.input("recommend");
   study::RecommendInput search{

@@ -8,6 +8,8 @@
 #include "driftless/base/file.h"
 #include "driftless/cli/command.h"
 #include "driftless/report/page.h"
+#include "driftless/study/bench_record.h"
+#include "driftless/study/qat_record.h"
 #include "driftless/study/record.h"
 #include "driftless/study/trace.h"
 
@@ -20,12 +22,18 @@ struct Options {
   std::string out;
 };
 
+/// A check of the study's as one of the report's.
+report::Check check_with(void (*require)(const study::Json&, std::string_view)) {
+  return [require](const report::Json& line, std::string_view where) {
+    require(study::Json(line), where);
+  };
+}
+
 void run(const Options& options) {
-  const report::Checks checks{
-      .record = [](const report::Json& line,
-                   std::string_view where) { study::require_record(study::Json(line), where); },
-      .trace = [](const report::Json& line,
-                  std::string_view where) { study::require_trace(study::Json(line), where); }};
+  const report::Checks checks{.record = check_with(study::require_record),
+                              .qat = check_with(study::require_qat_record),
+                              .bench = check_with(study::require_bench_record),
+                              .trace = check_with(study::require_trace)};
   report::Results results;
   for (const std::string& file : options.results) report::add_file(file, checks, results);
   const std::string page =
@@ -33,10 +41,10 @@ void run(const Options& options) {
   write_file_atomic(options.out, page);
   for (const report::Skipped& line : results.skipped)
     std::fprintf(stderr, "warning: skipped %s\n", line.reason.c_str());
-  std::printf("%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n",
-              options.out.c_str(), results.records.size(), results.traces.size(),
-              results.claims.size(), results.skipped.size(),
-              static_cast<double>(page.size()) / (1 << 20));
+  std::printf(
+      "%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n", options.out.c_str(),
+      results.records.size() + results.qat.size() + results.benches.size(), results.traces.size(),
+      results.claims.size(), results.skipped.size(), static_cast<double>(page.size()) / (1 << 20));
 }
 
 }  // namespace
@@ -44,7 +52,7 @@ void run(const Options& options) {
 void add_report_command(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   verb.add_option("results", options->results,
-                  "records of study and ladder (JSON Lines), traces, claims")
+                  "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims")
       ->required();
   verb.add_option("--title", options->title, "of the page")->capture_default_str();
   verb.add_option("--out", options->out, "the page (HTML)")->required();

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "driftless/base/error.h"
 #include "driftless/native/native_reasoner.h"
+#include "driftless/reason/linear_layers.h"
 #include "driftless/study/ladder.h"
 
 namespace driftless::cli {
@@ -28,10 +30,6 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput&
   resolved.reserve(rows.schemes.size());
   for (const std::string& scheme : rows.schemes) {
     study::Row row = study::ladder_row(scheme);
-    if (input.origin.backend == "native") {
-      row.scheme.weights = native::with_window(row.scheme.weights);
-      row.scheme.acts = native::with_window(row.scheme.acts);
-    }
     row.scheme.coverage = quant::parse_coverage(rows.coverage);
     row.steps = rows.steps;
     row.calibration_seed = rows.calibration_seed;
@@ -41,6 +39,46 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput&
     resolved.push_back(study::resolve(row, input.config));
   }
   return resolved;
+}
+
+study::Row native_row(study::Row row) {
+  if (row.scheme.weights.is_none() && row.scheme.acts.is_none()) return row;
+  row.scheme.weights = native::with_window(row.scheme.weights);
+  row.scheme.acts = native::with_window(row.scheme.acts);
+  row.execution = study::Execution::Native;
+  return row;
+}
+
+std::vector<study::Row> with_simulations(std::span<const study::Row> rows) {
+  std::vector<study::Row> all;
+  all.reserve(2 * rows.size());
+  for (const study::Row& row : rows) {
+    if (row.execution == study::Execution::Native) {
+      all.push_back(row);
+      all.back().execution = study::Execution::Simulated;
+    }
+    all.push_back(row);
+  }
+  return all;
+}
+
+SchemeRows rows_of(const store::PackedModel& packed) {
+  const std::vector<quant::LinearLayer> layers = reason::linear_layers(packed.config);
+  const bool covers_heads = std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
+    return !layer.is_in_block && packed.plan.find(layer.name) != nullptr;
+  });
+  const quant::LayerPlan first =
+      packed.plan.layers.empty() ? quant::LayerPlan{} : packed.plan.layers.front();
+  const quant::Scheme scheme{
+      .weights = first.weights,
+      .acts = first.acts,
+      .coverage = covers_heads ? quant::Coverage::Linear : quant::Coverage::Block};
+  DRIFTLESS_REQUIRE(quant::resolve(scheme, layers) == packed.plan, ErrorCode::Unsupported,
+                    "ladder: the packed model's plan is no row of a ladder, since layers differ or "
+                    "scales were calibrated: ",
+                    quant::describe(packed.plan, layers), "; use eval with and without --native");
+  return {.schemes = {"none", quant::to_string(first.weights) + ":" + quant::to_string(first.acts)},
+          .coverage = std::string(quant::to_string(scheme.coverage))};
 }
 
 }  // namespace driftless::cli

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "driftless/store/packed_model.h"
 #include "driftless/study/row.h"
 #include "driftless/study/runner.h"
 
@@ -24,7 +26,17 @@ struct SchemeRows {
 /// --schemes, --coverage, --steps, --calibration-boards and --calibration-seed.
 void add_scheme_row_flags(CLI::App& verb, SchemeRows& rows);
 
-/// Throws InvalidArgument on a scheme that is none.
+/// The rows of a study. Throws InvalidArgument on a scheme that is none.
 std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput& input);
+
+/// The row on integers: mx quantizers get the native engine's window. A float row stays as it is.
+study::Row native_row(study::Row row);
+
+/// Each native row behind its simulation.
+std::vector<study::Row> with_simulations(std::span<const study::Row> rows);
+
+/// "WEIGHTS:ACTIVATIONS" and the coverage of a packed model's plan. Throws Unsupported where no
+/// scheme says the plan: layers differ, or it was calibrated.
+SchemeRows rows_of(const store::PackedModel& packed);
 
 }  // namespace driftless::cli

@@ -5,12 +5,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
 #include "driftless/study/ladder.h"
 #include "driftless/study/recipe.h"
@@ -22,6 +25,7 @@ struct Options {
   StudyFlags flags;
   std::string recipe;
   std::vector<std::string> overrides;
+  std::string rows;  // empty: all
 };
 
 std::filesystem::path recipes_folder() {
@@ -45,12 +49,38 @@ std::filesystem::path find_recipe(const std::string& recipe) {
        views.empty() ? "" : "; did you mean '" + std::string(nearest_word(recipe, views)) + "'?");
 }
 
+/// A stretch of a recipe's rows.
+struct Stretch {
+  int64_t first;
+  int64_t count;
+};
+
+/// "FIRST-LAST" or "ROW", counted from 0 as in the records.
+Stretch parse_stretch(const std::string& text, int64_t count) {
+  const size_t dash = text.find('-');
+  const std::optional<int64_t> first = parse_int(text.substr(0, dash));
+  const std::optional<int64_t> last =
+      dash == std::string::npos ? first : parse_int(text.substr(dash + 1));
+  const bool is_sound = first && last && *first >= 0 && *first <= *last && *last < count;
+  DRIFTLESS_REQUIRE(is_sound, ErrorCode::InvalidArgument, "--rows; got '", text,
+                    "', expected FIRST-LAST or one row, within 0-", count - 1);
+  return {*first, *last - *first + 1};
+}
+
 void run(const Options& options) {
   study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
   for (const std::string& override : options.overrides) study::override_rows(recipe, override);
   const StudyFiles files(options.flags);
-  const std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
-  const std::vector<study::Json> records = run_study(files, options.flags, recipe.name, rows);
+  std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
+  if (execution_of(options.flags) == study::Execution::Native)
+    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  const Stretch stretch = options.rows.empty() ? Stretch{0, std::ssize(rows)}
+                                               : parse_stretch(options.rows, std::ssize(rows));
+  const std::vector<study::Json> records =
+      run_study(files, options.flags, recipe.name,
+                std::span(rows).subspan(static_cast<size_t>(stretch.first),
+                                        static_cast<size_t>(stretch.count)),
+                stretch.first);
   if (records.empty()) return;  // another rank has them
   if (options.flags.out.empty())
     for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
@@ -69,6 +99,10 @@ void add_study_command(CLI::App& verb) {
   add_study_flags(verb, options->flags);
   verb.add_option("--out", options->flags.out,
                   "append records to this file and skip those it has; default: print them");
+  verb.add_option(
+      "--rows", options->rows,
+      "only these rows of the recipe, such as 5-9, counted from 0; their records may be "
+      "joined with those of others");
   verb.add_option("--set", options->overrides, "KEY=VALUE in every row of the recipe");
   show_example(verb,
                "driftless study granularity --data models/demo-sudoku.csv --limit 8 "

@@ -8,6 +8,7 @@
 #include "driftless/base/sha256.h"
 #include "driftless/cli/backend.h"
 #include "driftless/cli/progress.h"
+#include "driftless/reason/linear_layers.h"
 #include "driftless/study/results_file.h"
 
 namespace driftless::cli {
@@ -22,11 +23,48 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
   return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
 }
 
+/// The float model: that of the file, or the source of a packed one.
+store::Checkpoint load_float(const StudyFlags& flags) {
+  const bool is_packed = store::is_packed(flags.model);
+  DRIFTLESS_REQUIRE(is_packed || flags.source.empty(), ErrorCode::InvalidArgument,
+                    "--source: for packed models only; got ", flags.model, ", a float checkpoint");
+  DRIFTLESS_REQUIRE(!is_packed || !flags.source.empty(), ErrorCode::InvalidArgument, flags.model,
+                    ": a packed model has no float weights to compare with; expected a float "
+                    "checkpoint, or ladder with --source CHECKPOINT, what it was packed from");
+  return load_float_model(is_packed ? flags.source : flags.model);
+}
+
+/// The plan as quant::resolve orders it; a file has its own order.
+quant::QuantPlan in_order(const quant::QuantPlan& plan, const model::ModelConfig& config) {
+  quant::QuantPlan ordered;
+  for (const quant::LinearLayer& layer : reason::linear_layers(config))
+    if (const quant::LayerPlan* const planned = plan.find(layer.name))
+      ordered.layers.push_back(*planned);
+  return ordered;
+}
+
+std::optional<store::PackedModel> load_packed_of(const StudyFlags& flags) {
+  if (flags.source.empty()) return {};
+  store::PackedModel packed = store::load_packed(flags.model);
+  const std::string got = sha256_of_file(flags.source);
+  DRIFTLESS_REQUIRE(got == packed.source_sha256, ErrorCode::BadFile, flags.source, ": not what ",
+                    flags.model, " was packed from; got SHA-256 ", got, ", expected ",
+                    packed.source_sha256);
+  packed.plan = in_order(packed.plan, packed.config);
+  return packed;
+}
+
+/// Floats, and integers in floats, of a native study run on the CPU.
+BackendOptions simulating(BackendOptions options) {
+  if (options.device == "native") options.device = "cpu";
+  return options;
+}
+
 // Boards and rows at a time. A large device wants many boards, and its float32 products cost so
 // much that more rows should share the float model's.
 constexpr int64_t kCpuBatch = 32;
 constexpr int64_t kCudaBatch = 640;
-constexpr int64_t kCudaRowsTogether = 10;
+constexpr int64_t kCudaRowsTogether = 6;
 
 }  // namespace
 
@@ -49,8 +87,12 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
       ->capture_default_str();
 }
 
+study::Execution execution_of(const StudyFlags& flags) {
+  return flags.backend.device == "native" ? study::Execution::Native : study::Execution::Simulated;
+}
+
 StudyFiles::StudyFiles(const StudyFlags& flags)
-    : flags_(flags), checkpoint_(store::load_checkpoint(flags.model)) {
+    : flags_(flags), checkpoint_(load_float(flags)), packed_(load_packed_of(flags)) {
   require_device(flags.backend);
   examples_ = examples_of(flags.data);
   require_fits(checkpoint_, examples_, flags.data);
@@ -67,7 +109,7 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .data_sha256 = sha256_of_file(flags.data),
              .calibration_file = name_of(calibration),
              .calibration_sha256 = sha256_of_file(calibration),
-             .backend = backend_name(flags.backend)};
+             .backend = backend_name(simulating(flags.backend))};
 }
 
 std::vector<task::Example> StudyFiles::examples_of(const std::string& path) const {
@@ -97,8 +139,11 @@ study::StudyInput StudyFiles::input(std::string name) const {
 study::Backend StudyFiles::backend() const {
   return {.make =
               [this](const study::ReasonerRequest& request) {
-                BackendOptions options = flags_.backend;
+                BackendOptions options = simulating(flags_.backend);
+                if (request.execution == study::Execution::Native) options.device = "native";
                 options.slots = request.slots;
+                if (packed_ && request.plan == packed_->plan && request.config == packed_->config)
+                  return make_reasoner(*packed_, options);
                 return make_reasoner(varied(checkpoint_, request.config), request.plan, options);
               },
           .calibrate =
@@ -112,9 +157,11 @@ study::Backend StudyFiles::backend() const {
 }
 
 std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
-                                   const std::string& name, std::span<const study::Row> rows) {
+                                   const std::string& name, std::span<const study::Row> rows,
+                                   int64_t first_row) {
   const auto communicator = study::make_communicator();
-  const study::StudyInput input = files.input(name);
+  study::StudyInput input = files.input(name);
+  input.first_row = first_row;
   std::vector<study::Json> records;
   std::unique_ptr<study::ResultsFile> results;
   if (!flags.out.empty() && communicator->rank() == 0)

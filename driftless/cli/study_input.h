@@ -19,6 +19,7 @@ namespace driftless::cli {
 
 struct StudyFlags {
   std::string model = default_model().string();
+  std::string source;  // the checkpoint that a packed model was made from
   std::string data;
   std::string calibration_data;  // empty: the data itself
   int64_t limit = 0;             // 0: all
@@ -32,12 +33,18 @@ struct StudyFlags {
 /// All flags but the model's.
 void add_study_flags(CLI::App& verb, StudyFlags& flags);
 
-/// The files that the flags name, read and checked. Lives as long as the study.
+/// How the rows of a study with these flags run.
+study::Execution execution_of(const StudyFlags& flags);
+
+/// The files that the flags name, read and checked. Lives as long as the study. A packed model
+/// needs its source, which is the float model beside it. Throws InvalidArgument without it, BadFile
+/// where the source is another one.
 class StudyFiles {
  public:
   explicit StudyFiles(const StudyFlags& flags);
 
   [[nodiscard]] const store::Checkpoint& checkpoint() const { return checkpoint_; }
+  [[nodiscard]] const std::optional<store::PackedModel>& packed() const { return packed_; }
   [[nodiscard]] study::StudyInput input(std::string name) const;
   [[nodiscard]] study::Backend backend() const;
 
@@ -46,14 +53,17 @@ class StudyFiles {
 
   StudyFlags flags_;
   store::Checkpoint checkpoint_;
+  std::optional<store::PackedModel> packed_;  // runs wherever its plan is asked for
   std::vector<task::Example> examples_;
   std::vector<task::Example> calibration_;
   study::Origin origin_;
 };
 
-/// Runs rows, with a results file where the flags name one, and returns all records of these rows,
-/// finished earlier or now; none on ranks other than 0. Progress goes to stderr.
+/// Runs rows, the first of which has the number `first_row` in its study, with a results file where
+/// the flags name one, and returns all records of these rows, finished earlier or now; none on
+/// ranks other than 0. Progress goes to stderr.
 std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
-                                   const std::string& name, std::span<const study::Row> rows);
+                                   const std::string& name, std::span<const study::Row> rows,
+                                   int64_t first_row = 0);
 
 }  // namespace driftless::cli

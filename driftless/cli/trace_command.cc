@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless trace: records trajectories of a few boards for the player of a report.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -22,7 +23,9 @@ struct Options {
 void run(const Options& options) {
   const StudyFiles files(options.flags);
   const study::StudyInput input = files.input("trace");
-  const std::vector<study::Row> rows = resolve(options.rows, input);
+  std::vector<study::Row> rows = resolve(options.rows, input);
+  if (execution_of(options.flags) == study::Execution::Native)
+    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   const study::Json trace = study::make_trace(rows, input, files.backend());
   write_file_atomic(options.flags.out, trace.dump() + "\n");
   std::printf("%s: %zu boards, %zu schemes, %s steps\n", options.flags.out.c_str(),

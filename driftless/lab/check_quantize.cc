@@ -79,7 +79,9 @@ class QuantizeChecker {
     check_refusal();
     for (const char* text : {"mxint4", "mxint4,rule=mse", "mxfp8_e4m3", "int8/tensor",
                              "fp4_e2m1/token", "uint8/tensor", "nvfp4", "int4/group32", "bf16"})
-      for (const bool is_columns : {false, true}) check_linear(text, is_columns);
+      for (const bool is_columns : {false, true}) check_linear(text, text, is_columns);
+    for (const char* text : {"mxint4", "int4/tensor", "int4/channel", "nvfp4"})
+      for (const bool is_columns : {false, true}) check_linear(text, "none", is_columns);
     if (!kit_.device().is_cuda()) return;
     check_exact_sums();
     for (const char* text : {"mxint4", "mxfp4", "mxint4,rule=mse"})
@@ -129,26 +131,31 @@ class QuantizeChecker {
   }
 
   /// A layer under a plan on the device and on the CPU: the same operands, sums of kInner products
-  /// in another order, each product and sum rounded once.
-  void check_linear(const char* text, bool is_columns) {
+  /// in another order, each product and sum rounded once, and the result to the input's type.
+  void check_linear(const std::string& weights, const std::string& acts, bool is_columns) {
     constexpr int64_t kInner = 96;
     constexpr int64_t kOuter = 40;
     quant::LayerPlan plan{.name = "layer"};
-    plan.acts = quant::parse_quant_spec(text);
-    plan.weights = plan.acts;
+    plan.acts = quant::parse_quant_spec(acts);
+    plan.weights = quant::parse_quant_spec(weights);
     if (plan.weights.granularity == quant::Granularity::Token)
       plan.weights.granularity = quant::Granularity::Channel;
-    plan.hadamard = std::string_view(text) == "mxint4";
+    plan.hadamard = acts == "mxint4";
     const at::Tensor weight = kit_.random({kOuter, kInner}).to(at::kFloat);
     const quant::ConstMat matrix{weight.data_ptr<float>(), kOuter, kInner};
     const quant::PlannedLayer layer(plan, matrix);
     at::Tensor input = kit_.random({3, 16, kInner}).to(at::kFloat);
-    const at::Tensor expected = PlannedLinear(layer, matrix, at::kCPU).run(input, {});
+    const at::Tensor expected = PlannedLinear(layer, matrix, at::kFloat).run(input, {});
     if (is_columns) input = input.transpose(1, 2).contiguous().transpose(1, 2);
-    const at::Tensor got =
-        PlannedLinear(layer, matrix, kit_.device()).run(input.to(kit_.device()), {});
-    kit_.compare(std::string("planned linear ") + text + (is_columns ? " columns" : " rows"), got,
-                 expected.to(at::kDouble), 2 * kInner * std::ldexp(1.0, -24));
+    for (const at::ScalarType type : kit_.types()) {
+      const at::TensorOptions there = at::TensorOptions(type).device(kit_.device());
+      const at::Tensor got = PlannedLinear(layer, matrix, there).run(input.to(there), {});
+      kit_.compare(
+          "planned linear " + weights + " by " + acts + " " + at::toString(type) +
+              (is_columns ? " columns" : " rows"),
+          got, expected.to(at::kDouble),
+          2 * kInner * std::ldexp(1.0, -24) + (type == at::kBFloat16 ? std::ldexp(1.0, -8) : 0.0));
+    }
   }
 
   /// Sums of small integers are exact in float32, so bfloat16 products give the same.

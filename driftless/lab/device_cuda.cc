@@ -24,6 +24,8 @@ at::Device find_device(std::string_view name, int64_t index) {
                     " CUDA devices, expected at least ", index + 1, "; use cpu");
   const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   c10::cuda::set_device(device.index());
+  // Partial sums of bfloat16 products stay in float32.
+  at::globalContext().setAllowBF16ReductionCuBLAS(false);
   return device;
 }
 

@@ -34,6 +34,12 @@ bool is_narrow_side(const quant::QuantSpec& spec) {
   return quant::is_exact_in_bf16(spec) || has_separable_scales(spec);
 }
 
+/// The same of a layer's input: one that is not quantized is as narrow as it comes.
+bool is_narrow_input(const quant::PlannedLayer& layer, at::ScalarType activations) {
+  if (layer.quantizes_input()) return is_narrow_side(layer.plan().acts);
+  return activations == at::kBFloat16 && !layer.transforms_input();
+}
+
 quant::ConstMat matrix_of(const store::TensorMap& tensors, const quant::LinearLayer& layer) {
   return {tensors.at(layer.name).values.data(), layer.outputs, layer.inputs};
 }
@@ -41,10 +47,11 @@ quant::ConstMat matrix_of(const store::TensorMap& tensors, const quant::LinearLa
 }  // namespace
 
 PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat weight,
-                             at::Device device)
+                             const at::TensorOptions& activations)
     : layer_(layer) {
-  const bool is_narrow =
-      device.is_cuda() && is_narrow_side(layer.plan().weights) && is_narrow_side(layer.plan().acts);
+  const at::Device device = activations.device();
+  const bool is_narrow = device.is_cuda() && is_narrow_side(layer.plan().weights) &&
+                         is_narrow_input(layer, c10::typeMetaToScalarType(activations.dtype()));
   const bool is_apart = is_narrow && has_separable_scales(layer.plan().weights);
   const auto matrix = [&](const std::vector<float>& values) {
     return tensor_of(values, at::kCPU).view({weight.rows, layer.length()});
@@ -55,7 +62,11 @@ PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat w
         quantize(quant::weight_quantizer(layer.plan()), matrix(layer.transformed_weight(weight)),
                  {.scales = ScalesGo::Apart});
     values = elements.values;
-    scales_ = elements.scales.flatten().to(device);
+    if (elements.scales.numel() == 1) {
+      factor_ = elements.scales.item<float>();
+    } else {
+      scales_ = elements.scales.flatten().to(device);
+    }
   }
   weight_ = values.to(device, is_narrow ? at::kBFloat16 : at::kFloat).t().contiguous();
   if (!layer.factors().empty()) factors_ = tensor_of(layer.factors(), device);
@@ -69,6 +80,7 @@ at::Tensor PlannedLinear::run(const at::Tensor& input, const Site& site) const {
   const std::string_view name = layer_.plan().name;
   at::Tensor values = layer_.transforms_input() ? transformed(input) : input;
   if (site.taps_linear_inputs()) site.tap->linear_input(name, site.call, values);
+  float factor = factor_;
   at::Tensor scales = scales_;
   if (layer_.quantizes_input()) {
     const Quantized result = quantized(values, site);
@@ -77,11 +89,19 @@ at::Tensor PlannedLinear::run(const at::Tensor& input, const Site& site) const {
     if (site.taps_linear_inputs())
       site.tap->quantized_input(name, site.call,
                                 is_apart ? values.to(at::kFloat) * result.scales : values);
-    if (is_apart) scales = scales.defined() ? scales * result.scales : result.scales;
+    const quant::Quantizer& quantizer = layer_.input_quantizer(site.call);
+    if (is_apart && quantizer.static_scales().size() == 1) {
+      factor *= quantizer.static_scales()[0].scale;
+    } else if (is_apart) {
+      scales = scales.defined() ? scales * result.scales : result.scales;
+    }
   }
-  const at::Tensor output = product(values.to(weight_.scalar_type()));
-  if (scales.defined()) output.mul_(scales);
-  return output.to(input.scalar_type());
+  const at::Tensor operand = values.to(weight_.scalar_type());
+  if (!scales.defined())
+    return product(operand, input.scalar_type(), factor).to(input.scalar_type());
+  const at::Tensor sums = product(operand, at::kFloat, factor);
+  at::Tensor output = at::empty_like(sums, input.scalar_type());
+  return at::mul_out(output, sums, scales);
 }
 
 at::Tensor PlannedLinear::transformed(const at::Tensor& input) const {
@@ -125,9 +145,15 @@ Quantized PlannedLinear::quantized(const at::Tensor& input, const Site& site) co
   }
 }
 
-at::Tensor PlannedLinear::product(const at::Tensor& values) const {
+at::Tensor PlannedLinear::product(const at::Tensor& values, at::ScalarType type,
+                                  float factor) const {
   const auto multiply = [&](const at::Tensor& a, const at::Tensor& b) {
-    return weight_.scalar_type() == at::kBFloat16 ? wide_product(a, b) : at::matmul(a, b);
+    if (weight_.scalar_type() == at::kBFloat16 && type == at::kFloat)
+      return factor == 1 ? wide_product(a, b) : wide_product(a, b).mul_(factor);
+    if (factor == 1) return at::matmul(a, b);
+    const at::Tensor nothing = at::zeros({1}, a.options());
+    return a.dim() == 2 ? at::addmm(nothing, a, b, 0, factor)
+                        : at::baddbmm(nothing, a, b, 0, factor);
   };
   if (!lies_in_columns(values)) {
     const at::Tensor rows = values.reshape({-1, values.size(-1)});
@@ -145,7 +171,7 @@ const PlannedLinear* find_planned(const Site& site, std::string_view layer) {
 }
 
 PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
-                            at::Device device) {
+                            const at::TensorOptions& activations) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   quant::require_fits(plan, layers, std::ssize(model::schedule(checkpoint.config)), "plan");
   PlannedLinears planned;
@@ -153,7 +179,8 @@ PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::Qu
     const quant::LayerPlan* const found = plan.find(layer.name);
     if (found == nullptr) continue;
     const quant::ConstMat weight = matrix_of(checkpoint.tensors, layer);
-    planned.emplace(layer.name, PlannedLinear(quant::PlannedLayer(*found, weight), weight, device));
+    planned.emplace(layer.name,
+                    PlannedLinear(quant::PlannedLayer(*found, weight), weight, activations));
   }
   return planned;
 }

@@ -20,8 +20,9 @@ namespace driftless::lab {
 
 class PlannedLinear {
  public:
-  /// `weight` [outputs, inputs] is the checkpoint's.
-  PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat weight, at::Device device);
+  /// `weight` [outputs, inputs] is the checkpoint's; `activations` tells device and type of inputs.
+  PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat weight,
+                const at::TensorOptions& activations);
 
   /// input [boards, rows, inputs] to [boards, rows, outputs], in the input's type. On CUDA a
   /// transposed input gives a transposed output. Throws Numeric with board, layer and call for NaN
@@ -32,11 +33,15 @@ class PlannedLinear {
   [[nodiscard]] at::Tensor transformed(const at::Tensor& input) const;
   [[nodiscard]] at::Tensor rotated(const at::Tensor& input) const;
   [[nodiscard]] Quantized quantized(const at::Tensor& input, const Site& site) const;
-  [[nodiscard]] at::Tensor product(const at::Tensor& values) const;
+  /// `factor` times the product, summed in float32; of the weight's type, or float32 where `type`
+  /// says so.
+  [[nodiscard]] at::Tensor product(const at::Tensor& values, at::ScalarType type,
+                                   float factor) const;
 
   quant::PlannedLayer layer_;
   at::Tensor weight_;   // [length, outputs], in the type of the product
-  at::Tensor scales_;   // of the outputs, [1] or [outputs]; undefined where the weight has them in
+  float factor_ = 1;    // a scale of all outputs that is not in the weight
+  at::Tensor scales_;   // of each output, [outputs]; undefined where there are none to take out
   at::Tensor factors_;  // [inputs], undefined without smoothing
   at::Tensor core_;     // of the rotation, [order, order]; undefined without
 };
@@ -46,7 +51,7 @@ const PlannedLinear* find_planned(const Site& site, std::string_view layer);
 
 /// All layers of a plan. Throws what quant::require_fits and quant::PlannedLayer throw.
 PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
-                            at::Device device);
+                            const at::TensorOptions& activations);
 
 /// The biases that the plan changes, in place of those in `tensors`.
 void plan_biases(const quant::QuantPlan& plan, const model::ModelConfig& config,

@@ -36,6 +36,7 @@ struct QuantRecipe {
   std::string bias = "float";
   std::string plan;                ///< JSON file beside the recipe, instead of a pair and coverage
   bool iteration_norm = false;     ///< E4: static scales of its own for each network call of a step
+  double step_lr = 1e-3;           ///< of learned steps' logarithms; the schedule is that of `lr`
   double distill = 0;              ///< E5: weight of the distance to the float model's states
   int64_t calibration_boards = 8;  ///< for the start of static activation scales
 };

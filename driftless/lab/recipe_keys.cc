@@ -89,6 +89,7 @@ std::vector<Key> keys_of(Recipe& r) {
       {"quant", "bias", &r.quant.bias},
       {"quant", "plan", &r.quant.plan},
       {"quant", "iteration_norm", &r.quant.iteration_norm},
+      {"quant", "step_lr", &r.quant.step_lr, 0, 1},
       {"quant", "distill", &r.quant.distill, 0, 1000},
       {"quant", "calibration_boards", &r.quant.calibration_boards, 1, 4096},
       {"eval", "file", &r.eval.file, 0, kAny, kOptional, kFree},

@@ -248,7 +248,8 @@ std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& c
       return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint.tensors),
                                              device, PlannedLinears(), options);
     store::TensorMap tensors = checkpoint.tensors;
-    PlannedLinears planned = plan_linears(checkpoint, *options.plan, device);
+    PlannedLinears planned = plan_linears(
+        checkpoint, *options.plan, at::TensorOptions(scalar_of(options.type)).device(device));
     plan_biases(*options.plan, checkpoint.config, tensors);
     return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(tensors), device,
                                            std::move(planned), options);

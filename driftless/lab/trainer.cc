@@ -27,8 +27,8 @@ FlatWeights training_weights(const OptimizerState& state, const QuantizedModel* 
   return {state.values, state.copy.defined() ? state.copy : state.values, state.grads};
 }
 
-/// Log scales train without decay, which would pull steps towards 1.
-OptimizerOptions step_options(OptimizerOptions options) {
+/// Logarithms of steps train without decay, which would pull steps towards 1.
+OptimizerOptions step_size_options(OptimizerOptions options) {
   options.weight_decay = 0;
   return options;
 }
@@ -93,6 +93,7 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
       state_(run.state),
       fresh_(empty_boards(slots_per_rank(recipe_, ranks().size()), recipe_, device())),
       scalars_(at::zeros({3}, at::TensorOptions(at::kFloat).device(device()))),
+      step_size_scalars_(at::zeros_like(scalars_)),
       puzzle_rate_(at::zeros({}, at::TensorOptions(at::kFloat).device(device()))),
       step_number_(at::zeros({}, at::TensorOptions(at::kLong).device(device()))),
       health_(device()),
@@ -156,11 +157,15 @@ void Trainer::upload(int64_t step) {
   send(batch.min_steps.data() + first, fresh_.min_steps);
   send(batch.puzzles.data() + first, fresh_.puzzles);
   const double rate = rate_at(recipe_.lr, step);
-  const cuda::StepScalars scalars = step_scalars(recipe_.optimizer, rate, step);
-  send(&scalars, scalars_);
+  const double share_of_peak = recipe_.lr.peak > 0 ? rate / recipe_.lr.peak : 0;
+  const auto send_scalars = [&](double of_rate, at::Tensor& to) {
+    const cuda::StepScalars scalars = step_scalars(recipe_.optimizer, of_rate, step);
+    send(&scalars, to);
+  };
+  send_scalars(rate, scalars_);
+  send_scalars(recipe_.quant.step_lr * share_of_peak, step_size_scalars_);
   send(&step, step_number_);
-  const auto puzzle_rate =
-      static_cast<float>(recipe_.lr.peak > 0 ? recipe_.puzzle_lr * rate / recipe_.lr.peak : 0);
+  const auto puzzle_rate = static_cast<float>(recipe_.puzzle_lr * share_of_peak);
   send(&puzzle_rate, puzzle_rate_);
 }
 
@@ -238,7 +243,8 @@ void Trainer::run_step() {
                   puzzle_rate_, recipe_.puzzle_weight_decay, health_.is_bad());
   optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
   if (quantized_ != nullptr && state_.steps.values.numel() > 0)
-    optimizer_step(state_.steps, step_options(recipe_.optimizer), scalars_, health_.is_bad());
+    optimizer_step(state_.steps, step_size_options(recipe_.optimizer), step_size_scalars_,
+                   health_.is_bad());
   advance(carry_, output, fresh_, recipe_.model);
   add_to_tally(sums_, carry_, output, parts);
 }

@@ -93,8 +93,9 @@ class Trainer {
   std::optional<RecursiveNet> net_;
   std::unique_ptr<Teacher> teacher_;  ///< null without distillation
   FreshBoards fresh_;
-  at::Tensor scalars_;      ///< StepScalars
-  at::Tensor puzzle_rate_;  ///< learning rate of the puzzle table
+  at::Tensor scalars_;            ///< StepScalars
+  at::Tensor step_size_scalars_;  ///< StepScalars of learned quantization steps
+  at::Tensor puzzle_rate_;        ///< learning rate of the puzzle table
   at::Tensor step_number_;
   Health health_;
   at::Tensor sums_;

@@ -17,11 +17,11 @@ namespace driftless::loop {
 
 /// One board and everything that lives as long as it does.
 struct Slot {
-  Buffer z_h, z_l;                     // the states
-  Buffer x;                            // embedded input
-  Buffer qkv;                          // [padded_rows, 3 D]; attention only
-  Buffer previous;                     // the state before a network call; EqR only
-  Buffer logits;                       // [S, V]
+  Buffer z_h, z_l;  // the states
+  Buffer x;         // embedded input
+  Buffer qkv;       // qkv_size() values, as the backend lays them out; attention only
+  Buffer previous;  // the state before a network call; EqR only
+  Buffer logits;    // [S, V]
   std::array<float, 2> halt_logits{};  // halt, continue
   Rng rng{0};                          // where the model draws noise
   int64_t board_number = 0;            // for messages
@@ -50,6 +50,13 @@ class Stage {
 };
 
 using Stages = std::vector<std::unique_ptr<Stage>>;
+
+/// Queries, keys and values of all rows, which attention may pad to whole vectors.
+inline int64_t qkv_size(const Layout& layout) {
+  constexpr int64_t kMostLanes = 32;
+  const int64_t rows = (layout.padded_rows + kMostLanes - 1) / kMostLanes * kMostLanes;
+  return 3 * rows * layout.width;
+}
 
 /// The rows of a part that are not padding.
 inline int64_t real_rows(const Layout& layout, int64_t part) {

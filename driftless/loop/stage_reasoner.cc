@@ -169,7 +169,7 @@ class StageReasoner : public reason::Reasoner {
   [[nodiscard]] Slot make_slot() const {
     Slot slot;
     for (Buffer* state : {&slot.z_h, &slot.z_l, &slot.x}) *state = Buffer(layout_.state_size());
-    if (config_.mixer == model::Mixer::Attention) slot.qkv = Buffer(3 * layout_.state_size());
+    if (config_.mixer == model::Mixer::Attention) slot.qkv = Buffer(qkv_size(layout_));
     if (config_.arch == model::Arch::Eqr) slot.previous = Buffer(layout_.state_size());
     slot.logits = Buffer(logits_size());
     return slot;

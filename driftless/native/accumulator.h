@@ -78,9 +78,17 @@ class AccumulatedProduct {
     std::vector<int64_t> factors;  // 2^shift of each column
   };
 
+  void run_whole(const quant::QuantizedMatrix& left, const Accumulator& accumulator,
+                 quant::MatView<int64_t> sums) const;
+  template <class Int>
+  void run_blocks(const quant::QuantizedMatrix& left, const RowShifts& shifts,
+                  const Accumulator& accumulator, quant::MatView<int64_t> sums,
+                  std::span<uint64_t> reach) const;
+
   const KernelSet* set_;
   IntegerForm form_;
   int64_t k_;
+  PanelMatrix whole_;
   std::vector<Block> blocks_;
   std::vector<float> scales_;
   uint64_t largest_column_sum_ = 0;

@@ -98,7 +98,8 @@ Json page_data(const Results& results, const PageOptions& options) {
     skipped.push_back({{"where", line.where}, {"reason", line.reason}});
   auto [traces, left_out] = fitting_traces(results.traces);
   return {{"title", options.title},     {"version", options.version},
-          {"records", results.records}, {"traces", std::move(traces)},
+          {"records", results.records}, {"qat", results.qat},
+          {"benches", results.benches}, {"traces", std::move(traces)},
           {"claims", results.claims},   {"skipped", std::move(skipped)},
           {"files", results.files},     {"boards_left_out", left_out}};
 }

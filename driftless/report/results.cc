@@ -16,22 +16,39 @@ namespace {
 constexpr std::array<std::string_view, 4> kClaimTexts = {"claim", "source", "theirs", "reason"};
 constexpr std::array<std::string_view, 3> kVerdicts = {"holds", "in part", "fails"};
 
+/// A kind of line: the key that tells it, its check and where it goes.
+struct Kind {
+  std::string_view key;
+  const Check& check;
+  std::vector<Json>& list;
+};
+
 void add_line(std::string_view text, const std::string& where, const Checks& checks,
               Results& results) {
+  const Check check_claim = require_claim;
+  const std::array<Kind, 5> kinds = {{{"schema", checks.record, results.records},
+                                      {"qat", checks.qat, results.qat},
+                                      {"peaks", checks.bench, results.benches},
+                                      {"trace", checks.trace, results.traces},
+                                      {"claim", check_claim, results.claims}}};
   Json line = parse_json(text, where);
   DRIFTLESS_REQUIRE(line.is_object(), ErrorCode::BadFile, where, ": expected an object");
-  if (line.contains("schema")) {
-    checks.record(line, where);
-    results.records.push_back(std::move(line));
-  } else if (line.contains("trace")) {
-    checks.trace(line, where);
-    results.traces.push_back(std::move(line));
-  } else if (line.contains("claim")) {
-    require_claim(line, where);
-    results.claims.push_back(std::move(line));
-  } else {
-    fail(ErrorCode::BadFile, where, ": neither a record, a trace nor a claim");
-  }
+  const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                 [&](const Kind& known) { return line.contains(known.key); });
+  DRIFTLESS_REQUIRE(kind != kinds.end(), ErrorCode::BadFile, where,
+                    ": neither a record, a benchmark, a trace nor a claim");
+  kind->check(line, where);
+  kind->list.push_back(std::move(line));
+}
+
+std::string_view trimmed(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+}
+
+bool is_one_object(std::string_view text) {
+  return trimmed(text.substr(0, text.find('\n'))) == "{";
 }
 
 }  // namespace
@@ -55,16 +72,21 @@ void add_file(const std::filesystem::path& path, const Checks& checks, Results& 
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string name = path.filename().string();
   results.files.push_back(name);
-  int64_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const std::string where = name + ":" + std::to_string(number);
+  const auto add = [&](std::string_view line, const std::string& where) {
     try {
       add_line(line, where, checks, results);
     } catch (const Error& error) {
       results.skipped.push_back({.where = where, .reason = error.what()});
     }
+  };
+  if (is_one_object(text)) {
+    add(text, name);
+    return;
+  }
+  int64_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    if (!trimmed(line).empty()) add(line, name + ":" + std::to_string(number));
   }
 }
 

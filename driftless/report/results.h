@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report is made of, read from JSON Lines. A line is an object of one of three kinds, told
-// by a key: a record of a study ("schema"), a trace of boards ("trace"), or a claim with our
-// verdict on it ("claim"). A line that cannot be used is left out and remembered, for the page to
-// say so.
+// What a report is made of, read from JSON Lines. A line is an object of one of five kinds, told by
+// a key: a record of a study ("schema"), of quantization-aware training ("qat") or of a benchmark
+// ("peaks"), a trace of boards ("trace"), or a claim with our verdict on it ("claim"). A line that
+// cannot be used is left out and remembered, for the page to say so.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,21 @@ struct Skipped {
 
 struct Results {
   std::vector<Json> records;
+  std::vector<Json> qat;
+  std::vector<Json> benches;
   std::vector<Json> traces;
   std::vector<Json> claims;
   std::vector<Skipped> skipped;
   std::vector<std::string> files;  ///< names without folders
 };
 
-/// Throws Error, its message starting with `where`, if a line is not sound. Records and traces are
-/// checked by whoever writes them.
+/// Throws Error, its message starting with `where`, if a line is not sound. All but claims are
+/// checked by whoever defines them.
 using Check = std::function<void(const Json& line, std::string_view where)>;
 struct Checks {
   Check record;
+  Check qat;
+  Check bench;
   Check trace;
 };
 
@@ -44,7 +48,8 @@ struct Checks {
 /// "reason": text}. Throws BadFile.
 void require_claim(const Json& claim, std::string_view where);
 
-/// Adds the lines of a file. Throws Io when it cannot be read.
+/// Adds the lines of a file, or its one object if that is spread over lines, the first of them "{".
+/// Throws Io when it cannot be read.
 void add_file(const std::filesystem::path& path, const Checks& checks, Results& results);
 
 }  // namespace driftless::report

@@ -12,6 +12,7 @@
 #include "driftless/model/config.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
+#include "driftless/study/row.h"
 
 namespace driftless::study {
 
@@ -19,6 +20,7 @@ struct ReasonerRequest {
   model::ModelConfig config;  ///< the checkpoint's, but for the numbers of cycles
   quant::QuantPlan plan{};    ///< calibrated; empty for float
   int64_t slots = 1;
+  Execution execution = Execution::Simulated;
 };
 
 /// Plans that differ in their quantizers only, so that the boards can run once for all of them.

@@ -116,6 +116,25 @@ std::vector<Json> sort_for_ladder(std::span<const Json> records) {
   return sorted;
 }
 
+std::string native_notes(std::span<const Json> records) {
+  std::string notes;
+  for (const Json& record : records) {
+    if (!record.contains("simulation")) continue;
+    const Json& paired = record.at("simulation").at("paired");
+    const Json& same = record.at("simulation").at("same_answers");
+    const Json& config = record.at("config");
+    notes +=
+        "native less simulated, " + config.at("weights").get<std::string>() + " " +
+        config.at("acts").get<std::string>() + ": " +
+        format("%+.2f points (%+.2f to %+.2f), %s lost, %s gained, p %.2g; ",
+               100 * paired.at("difference").get<double>(), 100 * paired.at("low").get<double>(),
+               100 * paired.at("high").get<double>(), paired.at("lost").dump().c_str(),
+               paired.at("gained").dump().c_str(), paired.at("p_value").get<double>()) +
+        same.at("hits").dump() + " of " + same.at("n").dump() + " answers the same\n";
+  }
+  return notes;
+}
+
 std::string ladder_table(std::span<const Json> records, TableStyle style) {
   Cells heads;
   std::copy(kHeads.begin(), kHeads.end(), heads.begin());

@@ -42,6 +42,10 @@ enum class TableStyle { Plain, Colored, Markdown };
 /// The records as a table, best exact accuracy first, fewer bits first among equals.
 std::string ladder_table(std::span<const Json> records, TableStyle style);
 
+/// How native rows compare with their simulations on the same boards, a line each; "" where no
+/// record says.
+std::string native_notes(std::span<const Json> records);
+
 /// The records of rows in the order of the table.
 std::vector<Json> sort_for_ladder(std::span<const Json> records);
 

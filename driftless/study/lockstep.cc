@@ -46,7 +46,7 @@ std::vector<reason::Board> boards_of(std::span<const task::Example> examples, ui
 
 Lockstep::Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,
                    std::span<const Subject> subjects)
-    : options_(options), pool_(options.threads) {
+    : options_(options), task_(task), pool_(options.threads) {
   DRIFTLESS_REQUIRE(options.steps >= 1 && options.batch >= 1, ErrorCode::InvalidArgument,
                     "study: steps and batch; got ", options.steps, " and ", options.batch,
                     ", expected at least 1");
@@ -62,15 +62,22 @@ Lockstep::Lockstep(const LockstepOptions& options, const task::Task& task, const
                   .own = nullptr,
                   .reasoner = reference_.get(),
                   .trajectory = {reference_->config(), task, options.batch, coherence},
-                  .dynamics = nullptr};
+                  .dynamics = nullptr,
+                  .simulation = {}};
     if (!subject.plan.layers.empty()) {
-      runner.own = backend.make(
-          {.config = options_.config, .plan = subject.plan, .slots = slots_for(subject.dynamics)});
+      runner.own = backend.make({.config = options_.config,
+                                 .plan = subject.plan,
+                                 .slots = slots_for(subject.dynamics),
+                                 .execution = subject.execution});
       runner.reasoner = runner.own.get();
     }
     if (subject.dynamics)
       runner.dynamics =
           std::make_unique<DynamicsProbe>(*reference_, *runner.reasoner, options_.seed);
+    if (subject.execution == Execution::Native && !runners_.empty() &&
+        runners_.back().subject.execution == Execution::Simulated &&
+        runners_.back().subject.plan == subject.plan)
+      runner.simulation = runners_.size() - 1;
     runners_.push_back(std::move(runner));
   }
 }
@@ -126,6 +133,24 @@ void Lockstep::observe(Runner& runner, int64_t step, std::span<const task::Examp
   for (const Tally& board : tallies) tally.merge(board);
 }
 
+void Lockstep::compare_with_simulation(const Runner& runner,
+                                       std::span<const task::Example> examples,
+                                       Tally& tally) const {
+  if (!runner.simulation) return;
+  const reason::Reasoner& simulation = *runners_[*runner.simulation].reasoner;
+  const int64_t vocab_size = options_.config.vocab_size;
+  for (const int64_t slot : slots_) {
+    const task::Example& example = examples[static_cast<size_t>(slot)];
+    const std::vector<uint8_t> a = answer_of(simulation.read(slot), vocab_size);
+    const std::vector<uint8_t> b = answer_of(runner.reasoner->read(slot), vocab_size);
+    const bool is_right_a = task_.check(example, a) == task::Outcome::Exact;
+    const bool is_right_b = task_.check(example, b) == task::Outcome::Exact;
+    tally.add(kNativeLost, 0, is_right_a && !is_right_b ? 1 : 0);
+    tally.add(kNativeGained, 0, !is_right_a && is_right_b ? 1 : 0);
+    tally.add(kNativeSame, 0, a == b ? 1 : 0);
+  }
+}
+
 std::vector<BatchResult> Lockstep::run(std::span<const task::Example> examples,
                                        int64_t first_board) {
   DRIFTLESS_ASSERT(std::ssize(examples) <= options_.batch);
@@ -147,6 +172,8 @@ std::vector<BatchResult> Lockstep::run(std::span<const task::Example> examples,
       if (runners_[i].own == nullptr) results[i].wall_s += float_wall_s;
     }
   }
+  for (size_t i = 0; i < runners_.size(); ++i)
+    compare_with_simulation(runners_[i], examples, results[i].tally);
   return results;
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driftless/base/thread_pool.h"
@@ -18,12 +20,19 @@
 
 namespace driftless::study {
 
+/// Names of tallies, 1 or 0 for each board: right in simulation and wrong natively, the other way
+/// round, and the same answer in both.
+inline constexpr std::string_view kNativeLost = "native_lost";
+inline constexpr std::string_view kNativeGained = "native_gained";
+inline constexpr std::string_view kNativeSame = "native_same";
+
 /// A quantized model and what to measure on it.
 struct Subject {
   quant::QuantPlan plan;
   int64_t layer_boards = 0;
   bool coherence = false;
   bool dynamics = false;
+  Execution execution = Execution::Simulated;
 };
 
 struct LockstepOptions {
@@ -51,7 +60,8 @@ class Lockstep {
   Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,
            std::span<const Subject> subjects);
 
-  /// One result for each subject. `first_board` numbers the examples, at most a batch, within the
+  /// One result for each subject; a native one that follows a simulated one with its plan is
+  /// compared with it, too. `first_board` numbers the examples, at most a batch, within the
   /// study. Throws Numeric when a logit is not finite.
   std::vector<BatchResult> run(std::span<const task::Example> examples, int64_t first_board);
 
@@ -62,6 +72,7 @@ class Lockstep {
     reason::Reasoner* reasoner;
     TrajectoryProbe trajectory;
     std::unique_ptr<DynamicsProbe> dynamics;
+    std::optional<size_t> simulation;  // the runner that simulates what this one does natively
   };
 
   void start(std::span<const reason::Board> boards, int64_t first_board);
@@ -69,7 +80,11 @@ class Lockstep {
   void observe(Runner& runner, int64_t step, std::span<const task::Example> examples,
                int64_t first_board, Tally& tally);
 
+  void compare_with_simulation(const Runner& runner, std::span<const task::Example> examples,
+                               Tally& tally) const;
+
   LockstepOptions options_;
+  const task::Task& task_;
   ThreadPool pool_;
   std::unique_ptr<reason::Reasoner> reference_;
   std::vector<Runner> runners_;

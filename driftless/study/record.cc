@@ -8,6 +8,7 @@
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/dynamics.h"
 #include "driftless/study/layer_errors.h"
+#include "driftless/study/lockstep.h"
 #include "driftless/study/metrics.h"
 #include "driftless/study/paired.h"
 #include "driftless/study/rollouts.h"
@@ -139,6 +140,13 @@ Json data_json(const Origin& origin) {
   return {{"file", origin.data_file}, {"sha256", origin.data_sha256}};
 }
 
+/// Float rows have nothing to run natively.
+bool is_native(const RowResult& result) {
+  const quant::Scheme& scheme = result.row.scheme;
+  return result.row.execution == Execution::Native &&
+         !(scheme.weights.is_none() && scheme.acts.is_none());
+}
+
 Json config_json(const Origin& origin, const RowResult& result) {
   Json config = to_json(result.row);
   if (!config["calibration"].is_null()) {
@@ -147,7 +155,7 @@ Json config_json(const Origin& origin, const RowResult& result) {
   }
   config["seed"] = result.seed;
   config["batch"] = result.batch;
-  config["backend"] = origin.backend;
+  config["backend"] = is_native(result) ? "native" : origin.backend;
   return config;
 }
 
@@ -160,6 +168,12 @@ void add_accuracy(Json& record, const Tally& tally) {
   record["paired"] = paired_json({.lost = last("lost").share().hits,
                                   .gained = last("gained").share().hits,
                                   .n = last("lost").share().n});
+  if (!tally.has(kNativeLost)) return;
+  const auto lost = last(kNativeLost).share();
+  record["simulation"] = {
+      {"paired",
+       paired_json({.lost = lost.hits, .gained = last(kNativeGained).share().hits, .n = lost.n})},
+      {"same_answers", share_json(last(kNativeSame).share())}};
 }
 
 void add_trajectory(Json& record, const Tally& tally, const Row& row) {
@@ -202,9 +216,9 @@ Json make_record(const Origin& origin, const RowResult& result) {
       {"data", data_json(origin)},
       {"config", config_json(origin, result)},
       {"n", result.boards},
-      {"execution", is_float                     ? "float"
-                    : origin.backend == "native" ? "native"
-                                                 : "simulated"},
+      {"execution", is_float            ? "float"
+                    : is_native(result) ? "native"
+                                        : "simulated"},
       {"bits", {{"weights", bits.weights}, {"acts", bits.acts}}},
       {"multiply_adds", multiply_adds(result.config, result.row.steps)},
   };

@@ -8,14 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "driftless/study/fields.h"
 #include "driftless/study/row.h"
 #include "driftless/study/tally.h"
 
 namespace driftless::study {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr int64_t kRecordSchema = 1;
 
@@ -28,7 +25,7 @@ struct Origin {
   std::string data_sha256;
   std::string calibration_file;
   std::string calibration_sha256;
-  std::string backend;  ///< what ran it: "cpu", "cuda"
+  std::string backend;  ///< what ran it: "cpu", "cuda"; of a native row, what ran the float model
 };
 
 struct RowResult {

@@ -5,23 +5,14 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/study/fields.h"
 #include "driftless/study/metrics.h"
 #include "driftless/study/record.h"
 
 namespace driftless::study {
 namespace {
 
-enum class Kind { Text, Integer, Number, Bool, Object, Array };
-enum class Null { Refused, Allowed };
-
-struct Field {
-  std::string_view name;
-  Kind kind;
-  Null null = Null::Refused;
-};
-
-constexpr std::array<Field, 26> kRecordFields = {{
+constexpr std::array<Field, 27> kRecordFields = {{
     {"schema", Kind::Integer},
     {"study", Kind::Text},
     {"row", Kind::Integer},
@@ -39,14 +30,15 @@ constexpr std::array<Field, 26> kRecordFields = {{
     {"cells", Kind::Object},
     {"float_cells", Kind::Object},
     {"paired", Kind::Object},
-    {"verdict", Kind::Object, Null::Allowed},
-    {"fidelity", Kind::Object, Null::Allowed},
-    {"halt_step_differs", Kind::Object, Null::Allowed},
+    {"simulation", Kind::Object, Gap::Absent},
+    {"verdict", Kind::Object, Gap::Null},
+    {"fidelity", Kind::Object, Gap::Null},
+    {"halt_step_differs", Kind::Object, Gap::Null},
     {"steps", Kind::Object},
-    {"coherence", Kind::Object, Null::Allowed},
-    {"layers", Kind::Array, Null::Allowed},
-    {"dynamics", Kind::Object, Null::Allowed},
-    {"rollouts", Kind::Object, Null::Allowed},
+    {"coherence", Kind::Object, Gap::Null},
+    {"layers", Kind::Array, Gap::Null},
+    {"dynamics", Kind::Object, Gap::Null},
+    {"rollouts", Kind::Object, Gap::Null},
     {"timing", Kind::Object},
 }};
 
@@ -56,13 +48,13 @@ constexpr std::array<Field, 18> kConfigFields = {{
     {"coverage", Kind::Text},
     {"bias", Kind::Text},
     {"scales", Kind::Text},
-    {"smooth", Kind::Number, Null::Allowed},
+    {"smooth", Kind::Number, Gap::Null},
     {"hadamard", Kind::Bool},
     {"h_cycles", Kind::Integer},
     {"l_cycles", Kind::Integer},
     {"steps", Kind::Integer},
-    {"calibration", Kind::Object, Null::Allowed},
-    {"rollouts", Kind::Object, Null::Allowed},
+    {"calibration", Kind::Object, Gap::Null},
+    {"rollouts", Kind::Object, Gap::Null},
     {"layer_boards", Kind::Integer},
     {"coherence", Kind::Bool},
     {"dynamics", Kind::Bool},
@@ -86,20 +78,21 @@ constexpr std::array<Field, 6> kPairedFields = {{{"lost", Kind::Integer},
                                                  {"low", Kind::Number},
                                                  {"high", Kind::Number},
                                                  {"p_value", Kind::Number}}};
+constexpr std::array<Field, 2> kSimulationFields = {
+    {{"paired", Kind::Object}, {"same_answers", Kind::Object}}};
 constexpr std::array<Field, 3> kVerdictFields = {
     {{"latent", Kind::Text}, {"growth", Kind::Number}, {"level", Kind::Number}}};
 constexpr std::array<Field, 3> kSeriesFields = {
     {{"mean", Kind::Array}, {"low", Kind::Array}, {"high", Kind::Array}}};
-constexpr std::array<Field, 3> kTimingFields = {{{"wall_s", Kind::Number},
-                                                 {"float_wall_s", Kind::Number},
-                                                 {"ratio", Kind::Number, Null::Allowed}}};
+constexpr std::array<Field, 3> kTimingFields = {
+    {{"wall_s", Kind::Number}, {"float_wall_s", Kind::Number}, {"ratio", Kind::Number, Gap::Null}}};
 
 /// The parts of a record that are objects with fields of their own.
 struct Part {
   std::string_view name;
   std::span<const Field> fields;
 };
-constexpr std::array<Part, 12> kParts = {{{"checkpoint", kFileFields},
+constexpr std::array<Part, 13> kParts = {{{"checkpoint", kFileFields},
                                           {"data", kFileFields},
                                           {"config", kConfigFields},
                                           {"bits", kBitsFields},
@@ -108,47 +101,10 @@ constexpr std::array<Part, 12> kParts = {{{"checkpoint", kFileFields},
                                           {"cells", kMeanFields},
                                           {"float_cells", kMeanFields},
                                           {"paired", kPairedFields},
+                                          {"simulation", kSimulationFields},
                                           {"verdict", kVerdictFields},
                                           {"fidelity", kMeanFields},
                                           {"timing", kTimingFields}}};
-
-bool is_kind(const Json& value, Kind kind) {
-  switch (kind) {
-    case Kind::Text:
-      return value.is_string();
-    case Kind::Integer:
-      return value.is_number_integer();
-    case Kind::Number:
-      return value.is_number();
-    case Kind::Bool:
-      return value.is_boolean();
-    case Kind::Object:
-      return value.is_object();
-    case Kind::Array:
-      return value.is_array();
-  }
-  return false;
-}
-
-void require_fields(const Json& json, std::span<const Field> fields, const std::string& where) {
-  DRIFTLESS_REQUIRE(json.is_object(), ErrorCode::BadFile, where, ": expected an object");
-  std::vector<std::string_view> names;
-  names.reserve(fields.size());
-  for (const Field& field : fields) {
-    names.push_back(field.name);
-    const auto found = json.find(field.name);
-    DRIFTLESS_REQUIRE(found != json.end(), ErrorCode::BadFile, where, ": no key '", field.name,
-                      "'");
-    const bool is_fine =
-        (found->is_null() && field.null == Null::Allowed) || is_kind(*found, field.kind);
-    DRIFTLESS_REQUIRE(is_fine, ErrorCode::BadFile, where, ": '", field.name, "'; got ",
-                      quote(found->dump()), ", expected another type");
-  }
-  for (const auto& [name, value] : json.items())
-    DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), name) != names.end(),
-                      ErrorCode::BadFile, where, ": unknown key ", quote(name), "; did you mean '",
-                      nearest_word(name, names), "'?");
-}
 
 void require_series(const Json& series, int64_t steps, const std::string& where) {
   require_fields(series, kSeriesFields, where);
@@ -183,8 +139,13 @@ void require_record(const Json& record, std::string_view where) {
   DRIFTLESS_REQUIRE(record.at("schema") == kRecordSchema, ErrorCode::BadFile, at, ": schema; got ",
                     record.at("schema").dump(), ", expected ", kRecordSchema);
   for (const Part& part : kParts)
-    if (!record.at(part.name).is_null())
+    if (record.contains(part.name) && !record.at(part.name).is_null())
       require_fields(record.at(part.name), part.fields, at + ": " + std::string(part.name));
+  if (record.contains("simulation")) {
+    const Json& simulation = record.at("simulation");
+    require_fields(simulation.at("paired"), kPairedFields, at + ": simulation.paired");
+    require_fields(simulation.at("same_answers"), kShareFields, at + ": simulation.same_answers");
+  }
   require_steps(record, at);
   for (const std::string_view name : {"exact", "float_exact"}) {
     const Json& share = record.at(name);

@@ -12,6 +12,9 @@
 
 namespace driftless::study {
 
+/// How a quantized row runs: integers held in floats, or integers multiplied as such.
+enum class Execution : uint8_t { Simulated, Native };
+
 /// A row as it is written in a recipe. Zero cycles or steps mean the model's own.
 struct Row {
   quant::Scheme scheme;
@@ -26,6 +29,7 @@ struct Row {
   int64_t layer_boards = 0;  ///< boards on which per-layer errors are measured
   bool coherence = false;
   bool dynamics = false;
+  Execution execution = Execution::Simulated;  ///< of no meaning for a float row
 
   bool operator==(const Row&) const = default;
 };

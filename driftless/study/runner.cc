@@ -26,6 +26,13 @@ bool share_calibration(const Row& a, const Row& b) {
          a.calibration_seed == b.calibration_seed;
 }
 
+/// Whether a row is the simulation of a native one.
+bool simulates(const Row& row, const Row& native) {
+  Row alike = native;
+  alike.execution = Execution::Simulated;
+  return native.execution == Execution::Native && row == alike;
+}
+
 /// Whatever turns a batch of boards into one result per row.
 using BatchFunction = std::function<std::vector<BatchResult>(
     std::span<const task::Example> examples, int64_t first_board)>;
@@ -79,7 +86,7 @@ class StudyRun {
     is_wanted.reserve(rows.size());
     for (const Row& row : rows) {
       pending.push_back({.study = input_.name,
-                         .index = std::ssize(pending),
+                         .index = input_.first_row + std::ssize(pending),
                          .row = row,
                          .boards = std::ssize(input_.examples),
                          .batch = input_.batch,
@@ -90,7 +97,7 @@ class StudyRun {
     }
     is_wanted = communicator_.broadcast(is_wanted);
     std::erase_if(pending, [&](const RowResult& result) {
-      return is_wanted[static_cast<size_t>(result.index)] == 0;
+      return is_wanted[static_cast<size_t>(result.index - input_.first_row)] == 0;
     });
     return pending;
   }
@@ -102,8 +109,11 @@ class StudyRun {
              other.config == pending[first].config && other.row.steps == row.steps;
     };
     size_t count = 1;
-    while (count < static_cast<size_t>(input_.rows_together) && first + count < pending.size() &&
-           can_join(pending[first + count]))
+    const auto has_room = [&] {
+      return count < static_cast<size_t>(input_.rows_together) ||
+             simulates(pending[first + count - 1].row, pending[first + count].row);
+    };
+    while (first + count < pending.size() && has_room() && can_join(pending[first + count]))
       ++count;
     return count;
   }
@@ -126,7 +136,8 @@ class StudyRun {
       subjects.push_back({.plan = result.plan,
                           .layer_boards = result.row.layer_boards,
                           .coherence = result.row.coherence,
-                          .dynamics = result.row.dynamics});
+                          .dynamics = result.row.dynamics,
+                          .execution = result.row.execution});
     auto lockstep =
         std::make_shared<Lockstep>(options_of(group[0]), input_.task, backend_, subjects);
     return [lockstep](std::span<const task::Example> examples, int64_t first_board) {
@@ -137,7 +148,10 @@ class StudyRun {
   /// Noisy trajectories of the quantized model beside one clean one of the float model.
   BatchFunction rollout_function(const RowResult& result) {
     const std::shared_ptr<reason::Reasoner> noisy =
-        backend_.make({.config = result.config, .plan = result.plan, .slots = input_.batch});
+        backend_.make({.config = result.config,
+                       .plan = result.plan,
+                       .slots = input_.batch,
+                       .execution = result.row.execution});
     const std::shared_ptr<reason::Reasoner> clean =
         backend_.make({.config = result.config, .slots = input_.batch});
     return [this, noisy, clean, row = result.row](std::span<const task::Example> examples,

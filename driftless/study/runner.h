@@ -31,7 +31,8 @@ struct StudyInput {
   uint64_t seed = 0;  ///< of EqR's random states and noise, and of perturbations
   int64_t batch = 32;
   int64_t rows_together = kRowsTogether;
-  int64_t threads = 1;  ///< that compare trajectories; results do not depend on it
+  int64_t first_row = 0;  ///< number of the first row within its study
+  int64_t threads = 1;    ///< that compare trajectories; results do not depend on it
 };
 
 /// What happens to results. On rank 0 only.

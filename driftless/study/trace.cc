@@ -77,9 +77,11 @@ class Tracer {
     for (size_t i = 0; i < rows.size(); ++i) {
       const model::ModelConfig config = vary(input.config, rows[i]);
       const bool is_reference = plans[i].layers.empty() && config == config_;
-      own_.push_back(
-          is_reference ? nullptr
-                       : backend.make({.config = config, .plan = plans[i], .slots = input.batch}));
+      own_.push_back(is_reference ? nullptr
+                                  : backend.make({.config = config,
+                                                  .plan = plans[i],
+                                                  .slots = input.batch,
+                                                  .execution = rows[i].execution}));
     }
   }
 

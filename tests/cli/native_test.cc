@@ -57,6 +57,44 @@ TEST_F(NativeCommands, SolveTheSampleWithTheBundledPackedModel) {
   EXPECT_NE(outcome.out.find("steps"), std::string::npos) << outcome.out;
 }
 
+TEST_F(NativeCommands, LaddersCompareFloatSimulatedAndNative) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  const std::string flags = " --native --steps 2 --data " + file("boards.txt");
+  const Outcome packed =
+      driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_MODEL + flags);
+  ASSERT_EQ(packed.exit_code, 0) << packed.err;
+  for (const char* execution : {" float ", " simulated ", " native "})
+    EXPECT_NE(packed.out.find(execution), std::string::npos) << packed.out;
+  EXPECT_NE(packed.out.find("1 of 1 answers the same"), std::string::npos) << packed.out;
+  const Outcome source =
+      driftless("ladder " DRIFTLESS_MODEL " --schemes none mxint4,rule=mse:mxint4" + flags);
+  ASSERT_EQ(source.exit_code, 0) << source.err;
+  const auto notes = [](const std::string& text) {
+    return text.substr(text.find("native less simulated"));
+  };
+  EXPECT_EQ(notes(packed.out), notes(source.out)) << "the packed model is a row of its source";
+}
+
+TEST_F(NativeCommands, LaddersAndStudiesSayWhatPackedModelsNeed) {
+  const std::string data = " --data " + file("boards.txt");
+  expect_failure(driftless("ladder " DRIFTLESS_PACKED_MODEL + data), 10, "--source");
+  expect_failure(driftless("study granularity --model " DRIFTLESS_PACKED_MODEL + data), 10,
+                 "packed");
+  expect_failure(driftless("ladder " DRIFTLESS_MODEL " --source " DRIFTLESS_MODEL + data), 10,
+                 "--source");
+  expect_failure(driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_MODEL
+                           " --schemes none int8" +
+                           data),
+                 10, "--schemes");
+  expect_failure(
+      driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_PACKED_MODEL + data), 10,
+      "packed");
+  expect_failure(driftless("accumulators " DRIFTLESS_PACKED_MODEL + data), 10, "packed");
+  expect_failure(driftless("bench --model " DRIFTLESS_PACKED_MODEL), 10, "packed");
+  expect_failure(driftless("bench --width 128"), 10, "--preset");
+  expect_failure(driftless("recommend " DRIFTLESS_MODEL " --native" + data), 13, "--native");
+}
+
 TEST_F(NativeCommands, SayWhatCannotRun) {
   expect_failure(driftless("quantize " DRIFTLESS_MODEL " " + file("out")), 10, "--weights");
   expect_failure(driftless("eval " DRIFTLESS_MODEL " --native --data " + file("boards.txt")), 10,

@@ -52,6 +52,19 @@ TEST_F(Report, SkippedLinesAreCountedAndNamed) {
   EXPECT_NE(outcome.err.find("cut.jsonl:2"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Report, TheProjectsOwnResultsAreSound) {
+  const std::filesystem::path results = kModels.parent_path() / "docs" / "results";
+  std::string files;
+  for (const auto& entry : std::filesystem::directory_iterator(results))
+    if (entry.path().extension() == ".jsonl" || entry.path().extension() == ".json")
+      files += entry.path().string() + " ";
+  ASSERT_NE(files, "");
+  const Outcome outcome = driftless("report " + files + "--out " + file("r.html"));
+  if (outcome.err.find("node-d3") != std::string::npos) GTEST_SKIP() << outcome.err;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(" 0 lines skipped"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Report, FilesThatCannotBeReadOrWrittenAreErrors) {
   write_file_atomic(file("empty.jsonl"), "");
   expect_failure(driftless("report " + file("none.jsonl") + " --out " + file("r.html")), 14,

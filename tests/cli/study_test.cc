@@ -157,6 +157,18 @@ TEST_F(Study, RecordsDoNotDependOnThreads) {
   EXPECT_EQ(records_in(one.out), records_in(driftless(command + " --threads 2").out));
 }
 
+TEST_F(Study, StretchesOfRowsMakeTheRecordsOfTheWhole) {
+  const std::string command = "study exponent-rules" + files() + " --limit 3 --set steps=2";
+  const std::vector<Json> whole = records_in(driftless(command).out);
+  std::vector<Json> joined = records_in(driftless(command + " --rows 0").out);
+  const std::string rest = "1-" + std::to_string(whole.size() - 1);
+  for (const Json& record : records_in(driftless(command + " --rows " + rest).out))
+    joined.push_back(record);
+  EXPECT_EQ(joined, whole);
+  for (const char* const wrong : {"3-1", "-1", "0-99", "a"})
+    expect_failure(driftless(command + " --rows=" + wrong), 10, "FIRST-LAST");
+}
+
 TEST_F(Study, AKilledStudyEndsWithTheRecordsOfAnUninterruptedOne) {
   const std::string whole = out("whole.jsonl");
   const std::string killed = out("killed.jsonl");

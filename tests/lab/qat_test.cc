@@ -73,6 +73,20 @@ TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
   }
 }
 
+TEST(Qat, StepsLearnAtTheirOwnRate) {
+  const auto moved_with = [](const char* rate) {
+    Trainer trainer = qat_trainer(qat_recipe(std::string(kLsq) + "step_lr = " + rate + "\n"));
+    const at::Tensor start = trainer.state().steps.values.clone();
+    trainer.step();
+    return (trainer.state().steps.values - start).abs().max().item<double>();
+  };
+  EXPECT_EQ(moved_with("0.0"), 0);
+  // The first update is proportional to the rate; a log near 4 is rounded to 2^-22.
+  const double slow = moved_with("1e-3");
+  EXPECT_GT(slow, 0);
+  EXPECT_NEAR(moved_with("1e-2"), 10 * slow, 11 * std::ldexp(1.0, -22));
+}
+
 TEST(Qat, EveryMethodTrainsAndResumesBitForBit) {
   for (const std::string& quant :
        {std::string(kLsq), std::string("weights = 'mxint2'\nacts = 'mxint4'\ndistill = 0.5\n"),

@@ -48,6 +48,45 @@ TEST(Epilogues, EverySetGivesTheSameBits) {
       EXPECT_EQ(run_all(*set, count), run_all(portable, count)) << set->name << " " << count;
 }
 
+struct Shape {
+  int64_t m, k, n;
+};
+
+/// Rows and columns that fill no tile, one, one and a bit, and several.
+constexpr Shape kProducts[] = {{1, 1, 1},    {5, 3, 7},    {12, 32, 32},
+                               {13, 32, 33}, {25, 97, 64}, {49, 8, 103}};
+
+TEST(Epilogues, ProductsFuseInOrderInEverySet) {
+  for (const Shape& shape : kProducts) {
+    FloatProductArgs args{};
+    args.m = shape.m;
+    args.k = shape.k;
+    args.n = shape.n;
+    args.a_stride = args.k + 2;
+    args.b_stride = args.n + 5;
+    args.c_stride = args.n + 1;
+    const auto a = sample(args.m * args.a_stride, 6);
+    const auto b = sample(args.k * args.b_stride, 7);
+    std::vector<float> expected(static_cast<size_t>(args.m * args.c_stride), 42.0f);
+    for (int64_t row = 0; row < args.m; ++row)
+      for (int64_t column = 0; column < args.n; ++column) {
+        float sum = 0;
+        for (int64_t k = 0; k < args.k; ++k)
+          sum = std::fma(a[static_cast<size_t>(row * args.a_stride + k)],
+                         b[static_cast<size_t>(k * args.b_stride + column)], sum);
+        expected[static_cast<size_t>(row * args.c_stride + column)] = sum;
+      }
+    args.a = a.data();
+    args.b = b.data();
+    for (const EpilogueSet* set : available_epilogues()) {
+      std::vector<float> c(expected.size(), 42.0f);
+      args.c = c.data();
+      set->multiply(args);
+      EXPECT_EQ(c, expected) << set->name << " " << args.m << " x " << args.k << " x " << args.n;
+    }
+  }
+}
+
 // Relative error: exp 2e-7 in the numerator and 1e-7 in the denominator, where it is at most half;
 // a sum, a division and two products 2^-24 each.
 constexpr double kSiluError = 3e-7 + 4 * 0x1p-24;

@@ -19,11 +19,17 @@ Json claim() {
           {"ours", nullptr},      {"verdict", nullptr},   {"reason", ""}};
 }
 
-/// Records must say schema 1; every trace is sound.
+/// Records must say schema 1, peaks must be a list; every other line is sound.
 const Checks kChecks{.record =
                          [](const Json& line, std::string_view where) {
                            DRIFTLESS_REQUIRE(line.at("schema") == 1, ErrorCode::BadFile, where,
                                              ": schema; got ", line.at("schema").dump());
+                         },
+                     .qat = [](const Json&, std::string_view) {},
+                     .bench =
+                         [](const Json& line, std::string_view where) {
+                           DRIFTLESS_REQUIRE(line.at("peaks").is_array(), ErrorCode::BadFile, where,
+                                             ": peaks");
                          },
                      .trace = [](const Json&, std::string_view) {}};
 
@@ -37,9 +43,11 @@ Results read(const std::string& text) {
 }
 
 TEST(Results, SortsLinesByKind) {
-  const Results results =
-      read("{\"schema\": 1}\n\n{\"trace\": 1}\r\n" + claim().dump() + "\n{\"schema\": 1}\n");
+  const Results results = read("{\"schema\": 1}\n\n{\"trace\": 1}\r\n" + claim().dump() +
+                               "\n{\"schema\": 1}\n{\"qat\": 1}\n{\"peaks\": []}\n{\"qat\": 1}\n");
   EXPECT_EQ(results.records.size(), 2U);
+  EXPECT_EQ(results.qat.size(), 2U);
+  EXPECT_EQ(results.benches.size(), 1U);
   EXPECT_EQ(results.traces.size(), 1U);
   EXPECT_EQ(results.claims.size(), 1U);
   EXPECT_TRUE(results.skipped.empty());
@@ -63,6 +71,16 @@ TEST(Results, SkipsWhatItCannotUseAndSaysWhere) {
     EXPECT_NE(results.skipped[0].reason.find(bad.word), std::string::npos)
         << results.skipped[0].reason;
   }
+}
+
+TEST(Results, AnObjectMayBeSpreadOverLines) {
+  const Results results = read("{\n  \"threads\": 2,\n  \"peaks\": []\n}\n");
+  ASSERT_EQ(results.benches.size(), 1U);
+  EXPECT_EQ(results.benches[0].at("threads"), 2);
+  const Results cut = read("{ \r\n  \"peaks\": [\n");
+  ASSERT_EQ(cut.skipped.size(), 1U);
+  EXPECT_EQ(cut.skipped[0].where, "results.jsonl");
+  EXPECT_EQ(read("{\n \"peaks\": 3\n}").skipped.size(), 1U);
 }
 
 TEST(Results, AnEmptyFileHasNone) {

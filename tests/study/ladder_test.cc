@@ -52,6 +52,23 @@ TEST(Ladder, TablesShowTheSameInEveryStyle) {
   EXPECT_NE(markdown.find("|---|---|---|---|---|---|---|---|---|\n"), std::string::npos);
 }
 
+TEST(Ladder, NotesCompareNativeRowsWithTheirSimulation) {
+  EXPECT_EQ(native_notes(kRecords), "");
+  Json native = kRecords[2];
+  native["simulation"] = {{"paired",
+                           {{"lost", 3},
+                            {"gained", 1},
+                            {"difference", -0.02},
+                            {"low", -0.06},
+                            {"high", 0.02},
+                            {"p_value", 0.625}}},
+                          {"same_answers", {{"hits", 90}, {"n", 100}}}};
+  EXPECT_EQ(
+      native_notes(std::vector<Json>{native}),
+      "native less simulated, mxint4 mxint4: -2.00 points (-6.00 to +2.00), 3 lost, 1 gained, "
+      "p 0.62; 90 of 100 answers the same\n");
+}
+
 TEST(Ladder, RowsFromText) {
   for (const std::string_view text : kLadder) EXPECT_NO_THROW(ladder_row(text)) << text;
   const Row row = ladder_row("int4/channel:none");

@@ -107,6 +107,56 @@ TEST_F(Runner, MakesOneSoundRecordPerRow) {
   EXPECT_FALSE(records[5].at("rollouts").is_null());
 }
 
+TEST_F(Runner, NativeRowsAreComparedWithTheirSimulation) {
+  // Boards 0, 1, 2, ...: after four steps the simulated z_H is (token / 16, 5.6875), answer 2; the
+  // native one has the bias in the other logit, answer 1, which the label wants.
+  const Backend backend = {
+      .make = [](const ReasonerRequest& request) -> std::unique_ptr<reason::Reasoner> {
+        const testing::State bias = request.plan.layers.empty() ? testing::State{0, 0}
+                                    : request.execution == Execution::Simulated
+                                        ? testing::State{0, 3}
+                                        : testing::State{3, 0};
+        return std::make_unique<testing::LinearReasoner>(
+            testing::LinearStep{.gain = 0.5, .bias = bias}, request.slots);
+      },
+      .calibrate = {}};
+  StudyInput study = input();
+  study.rows_together = 2;  // a pair stays together all the same
+  Row row;
+  Row simulated;
+  simulated.scheme.weights = simulated.scheme.acts = quant::parse_quant_spec("mxint4");
+  Row native = simulated;
+  native.execution = Execution::Native;
+  std::vector<Row> rows;
+  for (const Row& each : {row, simulated, native, native})
+    rows.push_back(resolve(each, study.config));
+  std::vector<Json> records;
+  run_rows(rows, study, backend, *make_single(),
+           {.is_done = [](const Json&) { return false; },
+            .add =
+                [&](const Json& record) {
+                  require_record(record, "record");
+                  records.push_back(record);
+                },
+            .progress = [](int64_t, const std::string&) {}});
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[1].at("execution"), "simulated");
+  EXPECT_EQ(records[1].at("config").at("backend"), "test");
+  EXPECT_FALSE(records[1].contains("simulation"));
+  EXPECT_EQ(records[2].at("execution"), "native");
+  EXPECT_EQ(records[2].at("config").at("backend"), "native");
+  const Json& paired = records[2].at("simulation").at("paired");
+  EXPECT_EQ(paired.at("lost"), 0);
+  EXPECT_EQ(paired.at("gained"), 7);
+  EXPECT_EQ(paired.at("difference"), 1.0);
+  EXPECT_DOUBLE_EQ(paired.at("p_value").get<double>(), 0.015625) << "2 / 2^7";
+  EXPECT_EQ(records[2].at("simulation").at("same_answers").at("hits"), 0);
+  EXPECT_FALSE(records[3].contains("simulation")) << "the row before it is native, too";
+  Json damaged = records[2];
+  damaged["simulation"]["paired"].erase("lost");
+  EXPECT_ERROR(require_record(damaged, "f:1"), ErrorCode::BadFile, "simulation.paired");
+}
+
 TEST_F(Runner, RecordsDoNotDependOnTheNumberOfThreads) {
   const auto single = make_single();
   const std::vector<Json> records = run(*single);

@@ -13,38 +13,6 @@ using formats::BlockScaling;
 using formats::ExponentRule;
 using formats::power_of_two;
 
-constexpr int kVector = 8;
-
-/// 8 values, 16-byte pieces at a time.
-__device__ void load_vector(const __nv_bfloat16* from, float* x) {
-  const Vec<__nv_bfloat16> vec = load(from);
-#pragma unroll
-  for (int i = 0; i < kVector; ++i) x[i] = vec.x[i];
-}
-__device__ void load_vector(const float* from, float* x) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const Vec<float> vec = load(from + 4 * half);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) x[4 * half + i] = vec.x[i];
-  }
-}
-__device__ void store_vector(__nv_bfloat16* to, const float* x) {
-  Vec<__nv_bfloat16> vec;
-#pragma unroll
-  for (int i = 0; i < kVector; ++i) vec.x[i] = x[i];
-  store(to, vec);
-}
-__device__ void store_vector(float* to, const float* x) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    Vec<float> vec;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) vec.x[i] = x[4 * half + i];
-    store(to + 4 * half, vec);
-  }
-}
-
 /// One candidate of the mse rule, as in formats/block.cc.
 struct Candidate {
   int exponent;

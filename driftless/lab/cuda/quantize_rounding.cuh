@@ -30,21 +30,27 @@ struct Lane {
   static constexpr F bit_or(F a, F b) { return from_bits(bits(a) | bits(b)); }
 };
 
-/// decode(encode(x)) under a symmetric scale.
+/// decode(encode(x)) under a symmetric scale, and the element that it is a multiple of.
 template <class Rounding>
 struct Symmetric {
   Rounding round;
+  __device__ float element(float x, const quant::Scale& scale) const {
+    return round(x / scale.scale);
+  }
   __device__ float operator()(float x, const quant::Scale& scale) const {
-    return round(x / scale.scale) * scale.scale;
+    return element(x, scale) * scale.scale;
   }
 };
 
 /// The same with a zero point.
 struct Asymmetric {
-  formats::Element element;
+  formats::Element format;
+  __device__ float element(float x, const quant::Scale& scale) const {
+    const quant::UniformRounding<Lane> round(format, {-scale.zero, format.max - scale.zero});
+    return round(x / scale.scale);
+  }
   __device__ float operator()(float x, const quant::Scale& scale) const {
-    const quant::UniformRounding<Lane> round(element, {-scale.zero, element.max - scale.zero});
-    const float value = round(x / scale.scale) * scale.scale;
+    const float value = element(x, scale) * scale.scale;
     return Lane::max(Lane::min(value, FLT_MAX), -FLT_MAX);
   }
 };

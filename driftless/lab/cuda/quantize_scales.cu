@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float scales: the extent of each run, what calibration makes of it, the scale, and quantizing.
+#include <algorithm>
+
 #include "driftless/formats/block.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/lab/cuda/quantize_rounding.cuh"
@@ -163,6 +165,53 @@ __device__ float window_floor(int64_t window, const Scale* scales, int64_t count
   return formats::power_of_two(max(exponent, formats::E8m0fnu::kMinExponent));
 }
 
+/// One thread a vector of 8 values, which share a scale.
+template <class In, class Out, class Quantizer>
+__global__ void apply_to_vectors(Quantizer quantizer, Extent unclipped, MatricesShape shape,
+                                 const Scale* scales, ScaleIndex index, uint32_t vectors,
+                                 const In* in, Out* out, bool* inside, int32_t* not_finite,
+                                 Result result) {
+  const uint32_t vector = blockIdx.x * kTeamThreads + threadIdx.x;
+  if (vector >= vectors) return;
+  const uint32_t length = static_cast<uint32_t>(shape.length);
+  const uint32_t rows = static_cast<uint32_t>(shape.rows);
+  const uint32_t row = vector * kVector / length;
+  const uint32_t group = vector * kVector % length / static_cast<uint32_t>(index.group);
+  const Scale scale =
+      scales[row / rows * index.matrix_step + row % rows * index.row_step + group];
+  const int64_t first = static_cast<int64_t>(vector) * kVector;
+  float x[kVector];
+  load_vector(in + first, x);
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) {
+    if (formats::magnitude_bits(x[i]) >= formats::kFloatInfinityBits) *not_finite = 1;
+    if (inside != nullptr) inside[first + i] = quant::is_inside(unclipped, scale, x[i]);
+    x[i] = result == Result::Elements ? quantizer.element(x[i], scale) : quantizer(x[i], scale);
+  }
+  store_vector(out + first, x);
+}
+
+/// What apply_to_vectors reads; no vectors where it cannot.
+struct Vectors {
+  MatricesShape shape;
+  ScaleIndex index;
+  uint32_t count;
+};
+Vectors vectors_of(const QuantSpec& spec, MatricesShape shape, ScaleIndex index) {
+  const int64_t size = shape.matrices * shape.rows * shape.length;
+  index.group = std::min(index.group, shape.length);
+  if (index.row_step == 0 && index.group == shape.length) {
+    // A matrix with one scale is one row, however it lies.
+    shape = {shape.matrices, 1, shape.rows * shape.length, Lie::Rows};
+    index.group = shape.length;
+  }
+  const bool is_even = shape.lie == Lie::Rows && shape.length % kVector == 0 &&
+                       (index.group % kVector == 0 || index.group == shape.length);
+  const bool is_small = size < (int64_t{1} << 31);
+  const bool fits = is_even && is_small && spec.window == quant::kNoWindow;
+  return {shape, index, fits ? static_cast<uint32_t>(size / kVector) : 0};
+}
+
 /// One warp a line of memory: a row, or one position of all rows.
 template <class In, class Out, class Quantizer>
 __global__ void apply_kernel(Quantizer quantizer, Extent unclipped, MatricesShape shape,
@@ -187,7 +236,7 @@ __global__ void apply_kernel(Quantizer quantizer, Extent unclipped, MatricesShap
       const float floor = window_floor(window, of_row, groups);
       if (scale.scale < floor) value = quantizer(value, {floor, 0});
     }
-    if (result == Result::Elements) value /= scale.scale;
+    if (result == Result::Elements) value = quantizer.element(x, scale);
     out[line * width + i] = static_cast<Out>(value);
     if (inside != nullptr) inside[line * width + i] = quant::is_inside(unclipped, scale, x);
   }
@@ -249,15 +298,26 @@ void two_level_scales(const QuantSpec& spec, const Extent* blocks, int64_t count
 void apply_scales(const QuantSpec& spec, MatricesShape shape, const Scale* scales, ScaleIndex index,
                   const QuantizeBuffers& buffers, Stream stream) {
   const int64_t lines = shape.matrices * (shape.lie == Lie::Rows ? shape.rows : shape.length);
+  const Vectors vectors = vectors_of(spec, shape, index);
+  const quant::Extent unclipped = quant::unclipped(spec.format->element);
   with_real(buffers.in_type, [&](auto in) {
     with_real(buffers.out_type, [&](auto out) {
       with_quantizer(spec.format->element, [&](auto quantizer) {
         using In = decltype(in);
         using Out = decltype(out);
+        if (vectors.count > 0) {
+          apply_to_vectors<In, Out, decltype(quantizer)>
+              <<<blocks_for(vectors.count, kTeamThreads), kTeamThreads, 0,
+                 static_cast<cudaStream_t>(stream)>>>(
+                  quantizer, unclipped, vectors.shape, scales, vectors.index, vectors.count,
+                  static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out),
+                  buffers.inside, buffers.not_finite, buffers.result);
+          return;
+        }
         apply_kernel<In, Out, decltype(quantizer)>
             <<<blocks_for(lines * 32, kTeamThreads), kTeamThreads, 0,
                static_cast<cudaStream_t>(stream)>>>(
-                quantizer, quant::unclipped(spec.format->element), shape, spec.window, scales,
+                quantizer, unclipped, shape, spec.window, scales,
                 index, static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out),
                 buffers.inside, buffers.not_finite, buffers.result);
       });

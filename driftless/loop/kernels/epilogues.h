@@ -12,7 +12,7 @@
 namespace driftless::loop {
 
 /// c = a b with a [m, k], b [k, n], c [m, n]; strides are between rows. Each sum runs over k in
-/// order, so that every set gives the same bits.
+/// order, multiply and add fused, so that every set gives the same bits.
 struct FloatProductArgs {
   const float* a;
   int64_t a_stride;
@@ -43,7 +43,8 @@ struct EpilogueSet {
   void (*add_norm_columns)(float* h, int64_t h_stride, const float* y, int64_t rows,
                            int64_t columns, float eps, float* squares) noexcept;
 
-  /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value.
+  /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value. Requires
+  /// scale > 0.
   void (*softmax)(float* values, int64_t count, float scale) noexcept;
 
   /// For the small products that stay in float where layers are integers: attention and heads.

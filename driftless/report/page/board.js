@@ -41,7 +41,10 @@ function drawBoard(svg, trace, board, run, step) {
     isGiven: trace.task === "sudoku" && board.input[i] !== ".",
     confidence: confidenceOf(run.confidence[step][i]),
   }));
-  svg.attr("viewBox", `-1 -1 ${side * cellSize + 2} ${side * cellSize + 2}`).selectAll("*").remove();
+  // Cells that are padding in question and answer are left out, and so is the rest of the canvas around the others.
+  const [left, top] = [d3.min(cells, (c) => c.x) ?? 0, d3.min(cells, (c) => c.y) ?? 0];
+  const [width, height] = [(d3.max(cells, (c) => c.x) ?? 0) + cellSize - left, (d3.max(cells, (c) => c.y) ?? 0) + cellSize - top];
+  svg.attr("viewBox", `${left - 1} ${top - 1} ${width + 2} ${height + 2}`).selectAll("*").remove();
   const groups = svg.selectAll("g.cell").data(cells).enter().append("g")
     .attr("class", (c) => `cell${c.isWrong ? " wrong" : ""}${c.isGiven ? " given" : ""}`)
     .attr("transform", (c) => `translate(${c.x},${c.y})`);
@@ -51,7 +54,7 @@ function drawBoard(svg, trace, board, run, step) {
   groups.append("rect").attr("width", cellSize).attr("height", cellSize).attr("fill", "var(--series-4)")
     .attr("opacity", (c) => 0.55 * (1 - c.confidence));
   groups.append("text").attr("x", cellSize / 2).attr("y", cellSize / 2 + 0.5).text((c) => look.letter(c.text));
-  groups.filter((c) => c.isWrong).append("path").attr("class", "cross").attr("fill", "none").attr("stroke-width", side > 12 ? 5 : 2)
+  groups.filter((c) => c.isWrong).append("path").attr("class", "cross").attr("fill", "none").attr("stroke-width", width > 12 * cellSize ? 5 : 2)
     .attr("d", `M2,2H${cellSize - 2}V${cellSize - 2}H2Z`);
   if (look.box) drawBoxes(svg, side, look.box);
   return {wrong: wrong.filter(Boolean).length, counted: [...board.label].filter((label) => label !== pad).length};

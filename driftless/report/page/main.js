@@ -7,7 +7,7 @@ function nameOf(title, panel) {
   const most = 12;
   const says = {
     lines: () => panel.series.map((s) => `${s.label} ${unitText(panel, s.points.at(-1)?.y)}`),
-    dots: () => panel.rows.map((row) => `${row.label} ${unitText(panel, row.value)}`),
+    dots: () => panel.rows.map((row) => `${[row.label, row.series].filter(Boolean).join(", ")} ${unitText(panel, row.value)}`),
     plane: () => panel.series.map((s) => `${s.label} ends ${numberText(Math.hypot(s.points.at(-1).x, s.points.at(-1).y))} away`),
     heat: () => [`${panel.rows.length} layers by ${panel.columns.length} calls`],
   }[panel.kind]();
@@ -15,14 +15,16 @@ function nameOf(title, panel) {
   return `${title}, ${panel.title}: ${says.slice(0, most).join("; ")}${rest}`;
 }
 
-function legendOf(panels, hidden, redraw) {
-  const labels = [...new Set(panels.flatMap((panel) => panel.series.map((series) => series.label)))];
+/// The series of a panel: lines, or marks that share a line of dots.
+const seriesOf = (panel) => (panel.series ? panel.series.map(({label}) => label) : panel.kind === "dots" ? panel.rows.map(({series}) => series) : []);
+
+function legendOf(labels, hasLines, hidden, redraw) {
   const legend = make("div", {class: "legend", role: "group", "aria-label": "Series to show"});
   for (const label of labels) {
     const button = make("button", {type: "button", "aria-pressed": "true"});
     const style = styleOf(label);
     const key = d3.select(button).append("svg").attr("viewBox", "0 0 30 12").attr("aria-hidden", "true");
-    key.append("path").attr("d", "M0,6H30").attr("stroke", style.color).attr("stroke-width", 2).attr("stroke-dasharray", style.dash);
+    if (hasLines) key.append("path").attr("d", "M0,6H30").attr("stroke", style.color).attr("stroke-width", 2).attr("stroke-dasharray", style.dash);
     key.append("path").attr("transform", "translate(15,6)").attr("d", symbolPath(style, 40)).attr("fill", style.color);
     button.append(label);
     button.addEventListener("click", () => {
@@ -35,9 +37,10 @@ function legendOf(panels, hidden, redraw) {
   return legend;
 }
 
-/// The groups of records that a figure is drawn from: of each checkpoint those of the first study that has
-/// some, or of every study where the figure says so.
+/// The groups of records that a figure is drawn from: its own, or of each checkpoint those of the first study that
+/// has some, or of every study where the figure says so.
 function groupsFor(figure) {
+  if (figure.groups) return figure.groups();
   const groups = [];
   const isDone = (checkpoint) => !figure.every && groups.some(([first]) => first.checkpoint.sha256 === checkpoint.sha256);
   for (const study of figure.studies) groups.push(...groupsOf(study).filter(([first]) => !isDone(first.checkpoint)));
@@ -66,7 +69,8 @@ function makeFigure(figure, panels, index, suffix, origin) {
   });
   const redraw = () => boxes.forEach(({box, panel}) => drawers[panel.kind](box, panel, hidden));
   element.append(make("div", {class: "panels"}, ...boxes.map(({holder}) => holder)));
-  if (panels[0].series) element.append(legendOf(panels, hidden, redraw));
+  const labels = [...new Set(panels.flatMap(seriesOf))].filter(Boolean);
+  if (labels.length > 0) element.append(legendOf(labels, Boolean(panels[0].series), hidden, redraw));
   element.append(origin, numbersOf(id, title, panels));
   let width = 0;
   new ResizeObserver(() => {
@@ -87,40 +91,50 @@ function addSection(title) {
   return section;
 }
 
+const groupName = ([{study, checkpoint, n}]) => `${study}, ${checkpoint.file}, n ${n}`;
+
 /// Draws every figure that has records and returns those that have none.
 function addFigures() {
   const sections = new Map();
   const missing = [];
-  for (const figure of [...figures, ...otherFigures()]) {
+  for (const figure of [...figures, ...speedFigures, ...otherFigures()]) {
     const groups = groupsFor(figure);
     if (groups.length === 0) {
       missing.push(figure);
       continue;
     }
     if (!sections.has(figure.section)) sections.set(figure.section, addSection(figure.section));
+    const {nameOf = groupName, origin = provenance} = figure;
     groups.forEach((records, i) => {
-      const [{study, checkpoint, n}] = records;
-      const suffix = groups.length > 1 ? `: ${study}, ${checkpoint.file}, n ${n}` : "";
-      sections.get(figure.section).append(makeFigure(figure, figure.panels(records), i, suffix, provenance(records)));
+      const suffix = groups.length > 1 ? `: ${nameOf(records)}` : "";
+      sections.get(figure.section).append(makeFigure(figure, figure.panels(records), i, suffix, origin(records)));
     });
   }
   return missing;
 }
 
 const verdictText = {holds: "holds", "in part": "holds in part", fails: "does not hold"};
+const unmeasured = "not measured yet";
+const verdictOf = (claim) => verdictText[claim.verdict] ?? unmeasured;
+
+/// "holds: 5 · holds in part: 2 · not measured yet: 8".
+function tallyOf(claims) {
+  const counts = [...Object.values(verdictText), unmeasured].map((text) => [text, claims.filter((claim) => verdictOf(claim) === text).length]);
+  return counts.filter(([, count]) => count > 0).map(([text, count]) => `${text}: ${count}`).join(" · ");
+}
 
 function addClaims() {
   if (page.claims.length === 0) return;
   const section = addSection("Claim by claim");
+  section.append(make("p", {id: "tally"}, tallyOf(page.claims)));
   const rows = page.claims.map((claim) => {
-    const figure = figures.find(({studies}) => studies.includes(claim.study));
-    const hasFigure = page.records.some((record) => figure?.studies.includes(record.study));
-    const verdict = verdictText[claim.verdict] ?? "not measured yet";
+    const figure = [...figures, ...speedFigures, ...otherFigures()].find(({studies}) => studies.includes(claim.study));
+    const hasFigure = figure && groupsFor(figure).length > 0;
     return make("tr", {},
       make("td", {}, claim.claim, " ", make("small", {}, `(${claim.source})`)),
       make("td", {"data-head": "theirs: "}, claim.theirs),
       make("td", {"data-head": "ours: "}, claim.ours ?? "–", ...(hasFigure ? [" ", make("a", {href: `#${figure.id}`}, "figure")] : [])),
-      make("td", {class: "verdict", "data-verdict": claim.verdict ?? ""}, verdict),
+      make("td", {class: "verdict", "data-verdict": claim.verdict ?? ""}, verdictOf(claim)),
       make("td", {}, claim.reason));
   });
   const heads = ["claim", "theirs", "ours", "verdict", "reason"].map((head) => make("th", {scope: "col"}, head));
@@ -141,16 +155,18 @@ function addPlayers() {
 
 function addMissing(missing) {
   if (missing.length === 0 && page.traces.length > 0) return;
+  const isEmpty = page.records.length + page.qat.length + page.benches.length === 0;
   const section = addSection("What is missing");
   const rows = missing.map((figure) => {
-    const study = figure.studies[0];
-    return make("li", {}, `${figure.title}: `, make("code", {}, `driftless study ${study} --model MODEL --data DATA --out ${study}.jsonl`));
+    const [study] = figure.studies;
+    const command = figure.command ?? `driftless study ${study} --model MODEL --data DATA --out ${study}.jsonl`;
+    return make("li", {}, `${figure.title}: `, make("code", {}, command));
   });
   if (page.traces.length === 0)
     rows.push(make("li", {}, "Board player: ", make("code", {}, "driftless trace MODEL --data DATA --out trace.json")));
   section.append(
-    make("p", {}, page.records.length === 0 ? "There are no records to draw. Each of these commands makes some:" : "These files hold no records for the following:"),
-    page.records.length === 0 ? make("ul", {}, ...rows)
+    make("p", {}, isEmpty ? "There are no records to draw. Each of these commands makes some:" : "These files hold no records for the following:"),
+    isEmpty ? make("ul", {}, ...rows)
       : make("details", {"aria-label": "Figures without records"}, make("summary", {}, `${rows.length} more, with the commands that make them`), make("ul", {}, ...rows)));
 }
 
@@ -168,10 +184,10 @@ function addWarnings() {
 }
 
 function addSummary() {
-  const studies = [...new Set(page.records.map((record) => record.study))];
-  const models = [...new Set(page.records.concat(page.traces).map((record) => record.checkpoint.file))];
+  const studies = [...new Set([...page.records.map((record) => record.study), ...page.qat.map(() => "qat"), ...page.benches.map(() => "bench")])];
+  const models = [...new Set([...page.records, ...page.qat, ...page.traces].map((record) => record.checkpoint.file))];
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-  document.getElementById("summary").textContent = [count(page.records.length, "record"),
+  document.getElementById("summary").textContent = [count(page.records.length + page.qat.length + page.benches.length, "record"),
     studies.length > 0 ? `studies: ${studies.join(", ")}` : null, models.length > 0 ? `checkpoints: ${models.join(", ")}` : null]
     .filter(Boolean).join(" · ");
   document.getElementById("footer").append(make("p", {}, `Made by driftless ${page.version} from ${page.files.join(", ")}. Intervals are 95 %.`));

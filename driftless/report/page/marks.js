@@ -1,6 +1,7 @@
 // The marks: lines with bands, and dots with intervals (heat_map.js has the third). A panel is plain data:
 //   {kind: "lines", title, x, y, log, connect, series: [{label, points: [{x, y, low, high}]}]}
-//   {kind: "dots", title, x, reference: {value, low, high}, rows: [{label, value, low, high, extra}]}
+//   {kind: "dots", title, x, reference: {value, low, high}, rows: [{label, series, value, low, high, extra}]}; rows of
+//     one label share a line, and a series is told by color and symbol
 //   {kind: "heat", title, rows, columns, values, diverging}
 // Each is drawn at the width of its box, again whenever that changes.
 
@@ -154,7 +155,7 @@ function hoverLines(box, svg, panel, shown, x, y, isShown) {
   });
 }
 
-function drawDots(box, panel) {
+function drawDots(box, panel, hidden) {
   const width = Math.max(260, box.clientWidth);
   const isNarrow = width < 560;
   const labels = [...new Set(panel.rows.map((row) => row.label))];
@@ -179,8 +180,9 @@ function drawDots(box, panel) {
     const y = top + step * (index + (isNarrow ? 0.72 : 0.5));
     svg.append("text").attr("x", isNarrow ? left : left - 8).attr("y", isNarrow ? y - 15 : y + 4)
       .attr("text-anchor", isNarrow ? "start" : "end").text(label);
-    const rows = panel.rows.filter((row) => row.label === label);
-    rows.forEach((row, i) => drawDot(box, svg, panel, x, row, y + (rows.length > 1 ? (i - (rows.length - 1) / 2) * 6 : 0)));
+    const rows = panel.rows.filter((row) => row.label === label && !hidden.has(row.series));
+    const apart = Math.min(6, (isNarrow ? 14 : 18) / rows.length);
+    rows.forEach((row, i) => drawDot(box, svg, panel, x, row, y + (i - (rows.length - 1) / 2) * apart));
   }
 }
 
@@ -193,7 +195,8 @@ function drawReference(svg, x, reference, top, bottom) {
 
 function drawDot(box, svg, panel, x, row, y) {
   if (!isFinite(row.value) || (panel.log && row.value <= 0)) return;
-  const style = styleOf(row.color ?? row.label);
+  const style = styleOf(row.series ?? row.color ?? row.label);
+  const name = [row.label, row.series].filter(Boolean).join(", ");
   const [lowest] = x.domain();
   const group = svg.append("g").attr("class", "dot").attr("data-label", row.label);
   if (isFinite(row.low))
@@ -202,5 +205,5 @@ function drawDot(box, svg, panel, x, row, y) {
   group.append("path").attr("class", "point").attr("transform", `translate(${x(row.value)},${y})`)
     .attr("fill", style.color).attr("d", symbolPath(style, 62));
   group.on("pointerleave", () => box.tip.hide())
-    .on("pointerenter", () => box.tip.show(x(row.value), y, `${row.label}: ${intervalText(panel, row)}`));
+    .on("pointerenter", () => box.tip.show(x(row.value), y, `${name}: ${intervalText(panel, row)}`));
 }

@@ -91,9 +91,17 @@ function schemeWord({weights, acts}) {
   return word(isSameFormat(weights, acts) ? acts : `${weights}:${acts}`);
 }
 
+/// The flags of records that are not the program's defaults: device, number type, boards of calibration.
+function unusualFlags(records) {
+  const [device, dtype] = records[0].config.backend.split(" ");
+  const boards = [...new Set(records.map((r) => r.config.calibration?.boards).filter(isFinite))];
+  return [device === "cpu" ? "" : ` --device ${word(device)}`, dtype ? ` --dtype ${word(dtype)}` : "",
+    boards.length === 1 && boards[0] !== 200 && records[0].study !== "ladder" ? ` --set calibration_boards=${boards[0]}` : ""].join("");
+}
+
 function commandOf(records) {
   const [{study, checkpoint, data, n, config}] = records;
-  const files = `--data ${word(data.file)} --limit ${n} --seed ${config.seed}`;
+  const files = `--data ${word(data.file)} --limit ${n} --seed ${config.seed}${unusualFlags(records)}`;
   return study === "ladder"
     ? `driftless ladder ${word(checkpoint.file)} ${files} --coverage ${config.coverage} --steps ${config.steps} --schemes ${records.map((r) => schemeWord(r.config)).join(" ")}`
     : `driftless study ${word(study)} --model ${word(checkpoint.file)} ${files} --out ${word(`${study}.jsonl`)}`;

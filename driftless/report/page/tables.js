@@ -17,10 +17,12 @@ const tableMakers = {
   },
   dots(panel) {
     const extras = Object.keys(panel.rows[0]?.extra ?? {});
-    const heads = ["measure", "scheme", "value", "low", "high", ...extras];
+    const hasSeries = panel.rows.some((row) => row.series);
+    const ends = panel.rows.some((row) => isFinite(row.low)) ? ["low", "high"] : [];
+    const heads = ["measure", "scheme", ...(hasSeries ? ["series"] : []), "value", ...ends, ...extras];
     const rows = panel.rows.map((row) => [
-      cellOf(panel.title), cellOf(row.label), ...[row.value, row.low, row.high].map((v) => cellOf(v, panel)),
-      ...extras.map((name) => cellOf(row.extra[name]))]);
+      cellOf(panel.title), cellOf(row.label), ...(hasSeries ? [cellOf(row.series)] : []), cellOf(row.value, panel),
+      ...ends.map((end) => cellOf(row[end], panel)), ...extras.map((name) => cellOf(row.extra[name]))]);
     return {heads, rows};
   },
   plane(panel) {

@@ -8,7 +8,7 @@ import {tmpdir} from "node:os";
 import {join} from "node:path";
 
 import {Browser, chromium} from "./chromium.mjs";
-import {claims, hostile, record, records, runs, schemes, trace} from "./samples.mjs";
+import {arcTrace, bench, claims, hostile, qat, record, records, runs, schemes, trace} from "./samples.mjs";
 
 const [, , program] = process.argv;
 const folder = mkdtempSync(join(tmpdir(), "driftless-report-"));
@@ -59,7 +59,7 @@ async function tableOf(page, id) {
 
 const tests = {
   async "every figure has its marks"(browser) {
-    const {path, stdout} = report("all", [...records, trace, ...claims]);
+    const {path, stdout} = report("all", [...records, ...qat, bench, trace, ...claims]);
     assert.match(stdout, /0 lines skipped/);
     const page = await browser.open(path);
     const marks = await page.evaluate(`Object.fromEntries(${all("figure")}.map((f) => [f.id, {
@@ -75,15 +75,24 @@ const tests = {
       "fixed-point": lines(16, 64), displacement: dots(8), decomposition: dots(4), "layer-error": heat, "layer-bias": heat,
       granularity: dots(4), "granularity-channel": dots(4), outliers: dots(4), "calibration-freshness": dots(4), "calibration-size": dots(4),
       "scale-sharing": dots(4), "channel-weights": dots(4), rollouts: lines(10, 20), "eqr-depth": lines(8, 32), "eqr-breadth": lines(10, 20), "dose-response": lines(4, 8), "depth-precision": lines(4, 8),
-      "study-a-study-of-my-own": dots(4), basin: lines(5, 20),
+      // Before and after of three runs, and the paper's one; two kernels at two shapes on two numbers of threads, twice.
+      qat: dots(7), products: dots(16), steps: dots(16), peaks: dots(4), "study-a-study-of-my-own": dots(4), basin: lines(5, 20),
     });
     const said = await page.evaluate(`${one("#contraction .provenance")}.textContent`);
     for (const word of ["n 64", "seed 7", "tiny.safetensors", "mxint4", "driftless study contraction --model tiny.safetensors"]) assert.ok(said.includes(word), said);
+    // What is not a default is in the command: records on another device, with other calibration.
+    assert.ok((await page.evaluate(`${one("#outliers .provenance code")}.textContent`)).endsWith("--device cuda --dtype bf16 --set calibration_boards=32 --out outliers.jsonl"));
     await page.hover(one("#ladder g.dot .point"));
     assert.match(await page.evaluate(`${one("#ladder .tip")}.textContent`), /^float: 85\.94 %/);
     await page.click(one("#contraction .legend button"));
     assert.equal(await page.evaluate(`${all("#contraction g.series")}.length`), 6);
+    await page.click(one("#qat .legend button"));
+    assert.equal(await page.evaluate(`${all("#qat g.dot")}.length`), 4);
+    assert.match(await page.evaluate(`${one("#qat .provenance")}.textContent`), /seed 1, 2 .*tiny\.safetensors.*driftless qat run-0 driftless qat run-1/);
+    assert.match(await page.evaluate(`${one("#products .provenance")}.textContent`), /A processor.*busy with other work.*driftless bench --model models\/tiny\.safetensors/);
     assert.deepEqual(await page.evaluate(`${all(".verdict")}.map((v) => v.textContent)`), ["holds", "not measured yet"]);
+    assert.equal(await page.evaluate(`${one("#tally")}.textContent`), "holds: 1 · not measured yet: 1");
+    assert.deepEqual(await page.evaluate(`${all(".claims a")}.map((a) => a.getAttribute("href"))`), ["#ladder", "#rollouts"]);
     assertQuiet(page);
     await page.close();
   },
@@ -120,6 +129,20 @@ const tests = {
       assertPrinted(row.value, first.steps.latent_divergence.mean[row.step - 1]);
       assertPrinted(row.high, first.steps.latent_divergence.high[row.step - 1]);
     }
+    const trained = await browser.open(report("trained", [...qat, bench]).path);
+    const training = await tableOf(trained, "qat");
+    assert.deepEqual(training.map((row) => `${row.scheme}: ${row.series}`).slice(0, 3), ["int4, naive: before training", "int4, naive: after training", "int4, naive: paper, after training"]);
+    assertPrinted(training[1].value, qat[0].after.exact.share);
+    assertPrinted(training[1].low, qat[0].after.exact.low);
+    assertPrinted(training[1].cells, qat[0].after.cells.mean);
+    assert.deepEqual([training[1].seed, training[1]["training steps"], training[2].value], ["1", "1000", "71.80 %"]);
+    const products = await tableOf(trained, "products");
+    assert.equal(products.length, 16);
+    assertPrinted(products[1].value, bench.gemm[1].share_of_int8_peak);
+    assertPrinted(products[9].value, bench.gemm[1].ratio_to_f32);
+    assertPrinted(products[9]["GFLOP/s"], bench.gemm[1].gflops);
+    assertQuiet(trained);
+    await trained.close();
     const traced = await browser.open(report("basin", [trace]).path);
     const basin = await tableOf(traced, "basin");
     assert.equal(basin.length, 5 * 4);
@@ -182,6 +205,24 @@ const tests = {
     await page.click(`${all(".schemes input")}[0]`);
     await page.click(`${all(".schemes input")}[4]`);
     assert.deepEqual(await page.evaluate(`${all(".board h4")}.map((h) => h.textContent)`), ["mxint4", "int4/tensor", "fp4_e2m1", "nvfp4"]);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "the player shows ARC grids without their padding"(browser) {
+    const page = await browser.open(report("arc", [arcTrace]).path);
+    const pictures = () => page.evaluate(`${all(".picture svg")}.map((s) => s.getAttribute("aria-label"))`);
+    assert.deepEqual(await pictures(), [
+      "float, board 1, step 1: wrong, 5 of 48 cells wrong", "int4/tensor, board 1, step 1: wrong, 5 of 48 cells wrong"]);
+    await page.click(buttonOf("Step on"));
+    assert.deepEqual(await pictures(), [
+      "float, board 1, step 2: solved, 0 of 48 cells wrong", "int4/tensor, board 1, step 2: wrong, 5 of 48 cells wrong"]);
+    const looks = await page.evaluate(`${all(".board")}.map((b) => ({cells: b.querySelectorAll(".cell").length, wrong: b.querySelectorAll(".cell.wrong").length,
+      inks: new Set([...b.querySelectorAll(".cell rect:first-child")].map((r) => r.getAttribute("fill"))).size,
+      box: b.querySelector(".picture svg").getAttribute("viewBox") }))`);
+    // The label's cells, row times column modulo ten, have every color.
+    assert.deepEqual(looks.map(({cells, wrong, inks}) => [cells, wrong, inks]), [[48, 0, 10], [48, 5, 10]]);
+    for (const {box} of looks) assert.equal(box, "-1 -1 162 122");
     assertQuiet(page);
     await page.close();
   },

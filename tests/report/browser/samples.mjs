@@ -53,7 +53,8 @@ const four = [["mxint8"], ["mxint4"], ["int4/tensor", "int4/tensor/static"], ["i
 export const records = [
   ...rows("ladder", schemes.map((scheme) => [scheme])),
   ...rows("contraction", four, () => ({change: {coherence: {across_boards: [0.1, 0.2, 0.3, 0.4], direction_cosine: [1, 0.9, 0.8, 0.7]}}})),
-  ...["exponent-rules", "low-bits", "decomposition", "granularity", "granularity-channel", "outliers", "calibration-freshness", "calibration-size",
+  ...rows("outliers", four, () => ({config: {backend: "cuda bf16", calibration: {boards: 32, seed: 1}}})),
+  ...["exponent-rules", "low-bits", "decomposition", "granularity", "granularity-channel", "calibration-freshness", "calibration-size",
     "scale-sharing", "channel-weights", "a study of my own"].flatMap((study) => rows(study, four)),
   ...rows("layer-error", four, () => ({change: {layers}})),
   ...rows("fixed-point", four, () => ({change: {dynamics}})),
@@ -88,6 +89,45 @@ export const trace = {
   boards: [0, 1, 2].map((number) => ({number, input, label, runs})),
   basin: {share: [0.5, 0.25], runs: traced.map((_, scheme) => [0, 1, 2].map((board) => ({
     x: [4, 3, 2, 1].map((x) => x * scheme + board), y: [0, 1, 2, 3].map((y) => y * scheme), residual: [4, 3, 2, 1]})))},
+};
+
+/// Training runs: two seeds of one method, and a method that the paper has too.
+const score = (hits) => ({exact: share(hits, 64), cells: {mean: 0.6 + hits / 640, n: 64, low: null, high: null}});
+export const qat = [["naive", "int4/tensor", 1, 0.718], ["naive", "mxint3", 1, null], ["naive", "mxint3", 2, null]].map(([method, weights, seed, theirs], i) => ({
+  qat: 1, method, weights, acts: weights === "mxint3" ? weights : `${weights}/static,calib=mse`, coverage: "linear",
+  checkpoint: {file: "tiny.safetensors", sha256: "0123456789abcdef"}, data: "boards.csv", seed, steps: 1000 + i, n: 64,
+  before: score(8 * i), after: score(40 + i), float_exact: share(55, 64), theirs: {before: null, after: theirs}, command: `driftless qat run-${i}`,
+}));
+
+/// A benchmark of two products and two paths on one and two threads.
+const threads = [1, 2];
+const speed = (i) => ({gflops: 100 * (i + 1), share_of_int8_peak: 0.2 * (i + 1), ratio_to_f32: i === 3 ? null : 1.5 * (i + 1)});
+export const bench = {
+  model: "models/tiny.safetensors", processor: "A processor", compiler: "c++", native_kernels: "avx512", threads: 2, rounds: 3,
+  peaks: threads.flatMap((count) => ["dot int8", "f32"].map((kernel, i) => ({kernel, threads: count, gflops: 700 / (i + 1), share_of_int8_peak: 1 / (i + 1)}))),
+  gemm: threads.flatMap((count) => ["D256 down", "D256 gate_up"].flatMap((name) => ["f32 oneDNN", "native mxint4"].map((kernel, i) => ({kernel, name, shape: [1, 2, 3], threads: count, ...speed(i)})))),
+  step: threads.flatMap((count) => ["f32", "mxint4 native"].flatMap((path, p) => [1, 8].map((batch) => ({path, d: 256, batch, threads: count, ...speed(p)})))),
+  calm: {is_calm: false},
+};
+
+const arcLabel = "?".repeat(900).split("");
+const arcInput = arcLabel.slice();
+for (let row = 0; row < 6; ++row) for (let column = 0; column < 8; ++column) {
+  arcInput[30 * row + column] = String((row + column) % 10);
+  arcLabel[30 * row + column] = String((row * column) % 10);
+}
+/// An ARC grid of 6 x 8 cells on its 30 x 30 canvas; the first scheme has it right from step 2 on, the second never.
+export const arcTrace = {
+  trace: 1, version: "0.0.0", checkpoint: {file: "arc.safetensors", sha256: "0123456789abcdef"}, data: {file: "tasks.json", sha256: "aa"},
+  task: "arc", alphabet: "?|0123456789", seed: 7, steps, n: 1, schemes: ["none", "int4/tensor"].map((scheme) => record({weights: scheme}).config),
+  boards: [{number: 0, input: arcInput.join(""), label: arcLabel.join(""), runs: [0, 1].map((scheme) => {
+    const wrong = arcLabel.slice();
+    for (let i = 0; i < 5; ++i) wrong[i] = "9";
+    const answers = [...Array(steps).keys()].map((step) => (scheme === 0 && step > 0 ? arcLabel : wrong).join(""));
+    return {answers: answers.map((text, i) => (i > 0 && text === answers[i - 1] ? "" : text)), confidence: answers.map((text) => "z".repeat(text.length)),
+      outcome: answers.map((text) => (text === arcLabel.join("") ? "e" : "w")).join(""), divergence: answers.map((_, i) => scheme * (i + 1)), halt: answers.map(() => 1)};
+  })}],
+  basin: {share: [0.5, 0.25], runs: [0, 1].map((scheme) => [{x: [4, 3, 2, 1], y: [0, 1, 2, scheme], residual: [4, 3, 2, 1]}])},
 };
 
 export const claims = [

@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
+#include <immintrin.h>
+
+namespace driftless::loop {
+namespace {
+
+using Vector = __m256;
+constexpr int64_t kTileRows = 6;
+
+[[gnu::always_inline]] inline void fuse(Vector& sum, float factor, const Vector& b) noexcept {
+  sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), b, sum);
+}
+
+}  // namespace
+}  // namespace driftless::loop
+
 #include "driftless/loop/kernels/epilogue_loops.inc"
 #include "driftless/loop/kernels/isa/sets.h"
 

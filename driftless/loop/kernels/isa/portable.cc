@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
+namespace driftless::loop {
+namespace {
+
+typedef float Vector __attribute__((vector_size(16)));
+constexpr int64_t kTileRows = 6;
+
+[[gnu::always_inline]] inline void fuse(Vector& sum, float factor, const Vector& b) noexcept {
+  for (int lane = 0; lane < 4; ++lane) sum[lane] = __builtin_fmaf(factor, b[lane], sum[lane]);
+}
+
+}  // namespace
+}  // namespace driftless::loop
+
 #include "driftless/loop/kernels/epilogue_loops.inc"
 #include "driftless/loop/kernels/isa/sets.h"
 
