@@ -17,33 +17,18 @@ namespace arc = task::arc;
 using Path = std::filesystem::path;
 
 /// A folder of ARC's JSON files has no splits.
-bool is_dataset_folder(const BoardSource& source) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(source.path, ignored) &&
-         (std::filesystem::exists(Path(source.path) / "test" / "dataset.json", ignored) ||
-          std::filesystem::exists(Path(source.path) / "train" / "dataset.json", ignored));
-}
+bool is_dataset_folder(const BoardSource& source) { return store::is_dataset(source.path); }
 
 /// The rows of a split, each with its puzzle's id and name; rows that only fill a batch are left
 /// out.
 std::vector<task::Example> read_folder(const BoardSource& source) {
   const store::PuzzleDataset set = store::read_dataset(source.path, source.split);
   std::vector<task::Example> examples;
-  examples.reserve(static_cast<size_t>(set.row_count()));
-  const auto board = [&](const std::vector<uint8_t>& tokens, int64_t row) {
-    const auto first = tokens.begin() + row * set.seq_len;
-    return std::vector<uint8_t>(first, first + set.seq_len);
-  };
-  for (size_t puzzle = 0; puzzle < set.puzzle_identifiers.size(); ++puzzle) {
-    const int64_t id = set.puzzle_identifiers[puzzle];
-    std::string name = set.identifiers.empty() ? "" : set.identifiers[static_cast<size_t>(id)];
-    if (name == arc::kBlankName) name.clear();
-    for (int64_t row = set.puzzle_indices[puzzle]; row < set.puzzle_indices[puzzle + 1]; ++row)
-      examples.push_back({.name = name,
-                          .input = board(set.inputs, row),
-                          .label = board(set.labels, row),
-                          .puzzle = id});
-  }
+  for (const store::DatasetRow& row : store::rows_of(set))
+    examples.push_back({.name = std::string(row.name == arc::kBlankName ? "" : row.name),
+                        .input = {row.input.begin(), row.input.end()},
+                        .label = {row.label.begin(), row.label.end()},
+                        .puzzle = row.identifier});
   return examples;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// driftless data: generate, check, convert and describe boards.
+// driftless data: generate, augment, check, convert and describe boards.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "driftless/base/file.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/data_augment.h"
 #include "driftless/cli/data_report.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/progress.h"
@@ -191,6 +192,7 @@ void add_data_command(CLI::App& verb) {
   verb.require_subcommand(1);
   show_example(verb, "driftless data check boards.csv");
   add_generate(*verb.add_subcommand("generate", "boards of our own"), options);
+  add_augment(*verb.add_subcommand("augment", "ARC tasks and their variants, to train on"));
 
   CLI::App& converting =
       *verb.add_subcommand("convert", "boards of any kind to one CSV file (ARC: one JSON file)");

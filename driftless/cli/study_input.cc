@@ -73,6 +73,12 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing (default: those of --data)");
+  verb.add_option("--identifiers", flags.arc.identifiers,
+                  "ARC: JSON list that names the rows of the model's puzzle table (default: "
+                  "identifiers.json beside the model)");
+  verb.add_option("--variants", flags.arc.variants,
+                  "ARC: ask about at most N variants of each test input (default: all)")
+      ->check(CLI::PositiveNumber);
   add_device_flags(verb, flags.backend);
   verb.add_option("--batch", flags.batch,
                   "boards at a time, which bound the memory (default: by device)")
@@ -88,12 +94,11 @@ study::Execution execution_of(const StudyFlags& flags) {
 StudyFiles::StudyFiles(const StudyFlags& flags)
     : flags_(flags), checkpoint_(load_float(flags)), packed_(load_packed_of(flags)) {
   require_device(flags.backend);
-  const task::Task& task = task_of(checkpoint_);
-  examples_ = task::read_examples(task, flags.data);
+  examples_ = examples_of(flags.data);
   require_fits(checkpoint_, examples_, flags.data);
   const std::string calibration =
       flags.calibration_data.empty() ? flags.data : flags.calibration_data;
-  calibration_ = calibration == flags.data ? examples_ : task::read_examples(task, calibration);
+  calibration_ = calibration == flags.data ? examples_ : examples_of(calibration);
   require_fits(checkpoint_, calibration_, calibration);
   if (flags.limit > 0 && flags.limit < std::ssize(examples_))
     examples_.resize(static_cast<size_t>(flags.limit));
@@ -105,6 +110,14 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .calibration_file = name_of(calibration),
              .calibration_sha256 = sha256_of_file(calibration),
              .backend = backend_name(simulating(flags.backend))};
+}
+
+std::vector<task::Example> StudyFiles::examples_of(const std::string& path) const {
+  const task::Task& task = task_of(checkpoint_);
+  if (checkpoint_.config.task != model::Task::Arc) return task::read_examples(task, path);
+  ArcOptions options = flags_.arc;
+  options.seed = flags_.seed;
+  return read_arc_boards(checkpoint_, flags_.model, {.path = path}, options).rows;
 }
 
 study::StudyInput StudyFiles::input(std::string name) const {

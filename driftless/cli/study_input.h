@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "driftless/cli/backend.h"
+#include "driftless/cli/board_files.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/runner.h"
@@ -22,6 +23,7 @@ struct StudyFlags {
   std::string data;
   std::string calibration_data;  // empty: the data itself
   int64_t limit = 0;             // 0: all
+  ArcOptions arc{};
   BackendOptions backend{};
   int64_t batch = 0;  // 0: by device
   uint64_t seed = 0;
@@ -47,6 +49,8 @@ class StudyFiles {
   [[nodiscard]] study::Backend backend() const;
 
  private:
+  [[nodiscard]] std::vector<task::Example> examples_of(const std::string& path) const;
+
   StudyFlags flags_;
   store::Checkpoint checkpoint_;
   std::optional<store::PackedModel> packed_;  // runs wherever its plan is asked for

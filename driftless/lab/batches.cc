@@ -44,10 +44,12 @@ Batch make_batch(const BoardPool& pool, const BatchOptions& options, int64_t ste
   batch.inputs.reserve(values);
   batch.labels.reserve(values);
   batch.min_steps.reserve(static_cast<size_t>(options.boards));
+  batch.puzzles.reserve(static_cast<size_t>(options.boards));
   for (int64_t i = 0; i < options.boards; ++i) {
     const Example board = pool.draw(rng);
     batch.inputs.insert(batch.inputs.end(), board.input.begin(), board.input.end());
     batch.labels.insert(batch.labels.end(), board.label.begin(), board.label.end());
+    batch.puzzles.push_back(static_cast<int32_t>(board.puzzle));
     const bool explores = options.halt_max_steps > 1 && rng.uniform() < options.halt_exploration;
     const uint64_t choices =
         static_cast<uint64_t>(std::max<int64_t>(options.halt_max_steps - 1, 1));

@@ -51,6 +51,7 @@ struct Batch {
   std::vector<uint8_t> inputs;
   std::vector<uint8_t> labels;
   std::vector<uint8_t> min_steps;
+  std::vector<int32_t> puzzles;  ///< row of the puzzle table of each board
 };
 Batch make_batch(const BoardPool& pool, const BatchOptions& options, int64_t step);
 

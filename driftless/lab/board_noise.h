@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EqR's random numbers: every slot has its own generator, seeded by its board, and draws in the
-// order of the CPU backend (reason/start.h), so both backends see the same numbers. On CUDA the
-// generators live on the device.
+// The random numbers of EqR and stochastic TRM: every slot has its own generator, seeded by its
+// board, and draws in the order of the CPU backend (reason/start.h), so both backends see the same
+// numbers. On CUDA the generators live on the device.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@ Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards) {
           at::zeros_like(boards.labels),
           at::zeros({count}, options.dtype(at::kInt)),
           at::ones({count}, options.dtype(at::kBool)),
+          at::zeros_like(boards.puzzles),
           {}};
 }
 
@@ -22,6 +23,7 @@ States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {
   const at::Tensor per_value = per_cell.unsqueeze(2);
   carry.inputs.copy_(at::where(per_cell, fresh.inputs, carry.inputs));
   carry.labels.copy_(at::where(per_cell, fresh.labels, carry.labels));
+  carry.puzzles.copy_(at::where(carry.halted, fresh.puzzles, carry.puzzles));
   carry.steps.masked_fill_(carry.halted, 0);
   return {at::where(per_value, initial.h, carry.states.h),
           at::where(per_value, initial.l, carry.states.l)};
@@ -47,6 +49,7 @@ Carry changed(const Carry& carry, Change change) {
           change(carry.labels),
           change(carry.steps),
           change(carry.halted),
+          change(carry.puzzles),
           is_following ? States{change(carry.followed.h), change(carry.followed.l)} : States{}};
 }
 }  // namespace

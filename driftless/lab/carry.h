@@ -20,6 +20,7 @@ struct Carry {
   at::Tensor labels;     ///< [B, S] uint8
   at::Tensor steps;      ///< [B] int32, supervision steps the board has had
   at::Tensor halted;     ///< [B] bool
+  at::Tensor puzzles;    ///< [B] int32, the board's row of the puzzle table
   States followed = {};  ///< of the float model that distillation follows; else undefined
 };
 
@@ -28,6 +29,7 @@ struct FreshBoards {
   at::Tensor inputs;
   at::Tensor labels;
   at::Tensor min_steps;  ///< [B] uint8: the least number of steps before a slot may halt
+  at::Tensor puzzles;    ///< [B] int32
 };
 
 /// All slots free.

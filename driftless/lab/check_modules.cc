@@ -30,7 +30,7 @@ struct Variant {
   Positions positions;
   int64_t prefix_rows;
 };
-constexpr std::array<Variant, 8> kVariants = {{
+constexpr std::array<Variant, 9> kVariants = {{
     {"trm tokens", Arch::Trm, Mixer::Tokens, Positions::None, 0},
     {"trm tokens prefix learned", Arch::Trm, Mixer::Tokens, Positions::Learned, 3},
     {"trm attention none", Arch::Trm, Mixer::Attention, Positions::None, 0},
@@ -39,6 +39,7 @@ constexpr std::array<Variant, 8> kVariants = {{
     {"eqr tokens", Arch::Eqr, Mixer::Tokens, Positions::None, 0},
     {"eqr rope2d", Arch::Eqr, Mixer::Attention, Positions::Rope2d, 0},
     {"untied tokens", Arch::TrmUntied, Mixer::Tokens, Positions::None, 0},
+    {"stochastic tokens", Arch::TrmStochastic, Mixer::Tokens, Positions::None, 0},
 }};
 
 model::ModelConfig config_of(const Variant& variant) {

@@ -24,6 +24,13 @@ at::Tensor inputs_of(std::span<const task::Example> boards) {
   return tokens;
 }
 
+at::Tensor puzzles_of(std::span<const task::Example> boards) {
+  at::Tensor ids = at::empty({std::ssize(boards)}, at::kLong);
+  int64_t* out = ids.data_ptr<int64_t>();
+  for (const task::Example& board : boards) *out++ = board.puzzle;
+  return ids;
+}
+
 }  // namespace
 
 task::Score evaluate(const RecursiveNet& net, std::span<const task::Example> boards,
@@ -37,8 +44,9 @@ task::Score evaluate(const RecursiveNet& net, std::span<const task::Example> boa
     const auto part =
         boards.subspan(begin, std::min(static_cast<size_t>(options.batch), boards.size() - begin));
     const at::Tensor inputs = inputs_of(part).to(options.device);
-    const at::Tensor puzzles =
-        options.puzzle.defined() ? options.puzzle.expand({inputs.size(0), -1}) : at::Tensor();
+    at::Tensor puzzles;
+    if (options.puzzle_table.defined())
+      puzzles = options.puzzle_table.index_select(0, puzzles_of(part).to(options.device));
     StepOutput output{net.initial_states(inputs.size(0)), {}, {}, {}};
     for (int64_t i = 0; i < options.steps; ++i)
       output = net.step(output.states, {inputs, puzzles}, {.chunk = options.chunk});

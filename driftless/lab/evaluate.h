@@ -17,12 +17,12 @@ struct EvaluateOptions {
   int64_t batch = 1024;
   int64_t chunk = 1024;  ///< see StepOptions
   at::Device device = at::kCPU;
-  at::Tensor puzzle =
-      {};  ///< [1, puzzle_emb_ndim]: the row that all boards share, with prefix rows
+  at::Tensor puzzle_table = {};  ///< [N, puzzle_emb_ndim], with prefix rows
 };
 
-/// Every board runs all the steps; the last step's most likely tokens are the answer. Other right
-/// answers than the label count as wrong.
+/// With prefix rows each board takes its own row of the table. Every board runs all the steps; the
+/// last step's most likely tokens are the answer. Other right answers than the label count as
+/// wrong.
 task::Score evaluate(const RecursiveNet& net, std::span<const task::Example> boards,
                      const EvaluateOptions& options);
 

@@ -32,7 +32,8 @@ at::Tensor to_truncated_normal(at::Tensor uniform, double std) {
 at::Tensor initial_tensor(const model::ParamSpec& spec, int64_t width, Rng& rng) {
   if (spec.role == model::ParamRole::InitState)
     return truncated_normal(spec.shape, 1.0, rng).to(at::kBFloat16).to(at::kFloat);
-  if (spec.role == model::ParamRole::PuzzleTable || spec.name == "q_head.weight")
+  if (spec.role == model::ParamRole::PuzzleTable || spec.name == "q_head.weight" ||
+      spec.name == model::kLogScaleName)
     return at::zeros(spec.shape, at::kFloat);
   if (spec.name == "q_head.bias") return at::full(spec.shape, kHaltBias, at::kFloat);
   const bool is_table = ends_with(spec.name, "embedding_weight");

@@ -44,8 +44,8 @@ class Layout {
 using NamedTensors = std::map<std::string, at::Tensor, std::less<>>;
 
 /// The published initialization: truncated normals with standard deviation 1/sqrt(fan_in) (token
-/// table 1/sqrt(D)), q_head weight 0 and bias -5, initial states with standard deviation 1 rounded
-/// to bfloat16. Float32 on the CPU.
+/// table 1/sqrt(D)), q_head weight 0 and bias -5, learned noise scales 0, initial states with
+/// standard deviation 1 rounded to bfloat16. Float32 on the CPU.
 NamedTensors initial_weights(const model::ModelConfig& config, Rng& rng);
 
 /// Values cut off at two standard deviations whose own standard deviation is `std`.

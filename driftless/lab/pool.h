@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,14 @@
 
 namespace driftless::lab {
 
-/// The boards that evaluate the run, at most eval_boards. Generated ones are all different up to
-/// symmetry. Throws BadFile on a file of another task and BadConfig on boards of another size than
+/// Gives the model's puzzle table the rows of the data-set folders that the recipe names, and
+/// returns their names; none without such a folder or without prefix rows. Throws BadConfig when
+/// two folders have different rows.
+std::vector<std::string> fit_puzzle_table(Recipe& recipe, const std::filesystem::path& data);
+
+/// The boards that evaluate the run, at most eval_boards: the first ones of a file, of a data-set
+/// folder's test split so many at equal distances. Generated ones are all different up to symmetry.
+/// Throws BadFile on a file of another task and BadConfig on boards of another size than
 /// the model's.
 std::vector<task::Example> read_held_out(const Recipe& recipe, const std::filesystem::path& data);
 

@@ -107,8 +107,8 @@ void require_valid(const Recipe& recipe, std::string_view where) {
           "act_method lsq");
   require(!asked.iteration_norm || recipe.stages.empty(),
           ".iteration_norm: has a scale for each call; expected no recursion.stage");
-  require(asked.distill == 0 || recipe.model.arch != model::Arch::Eqr,
-          ".distill: EqR draws its states, so there is no float trajectory to follow; expected 0");
+  require(asked.distill == 0 || !model::draws_noise(recipe.model),
+          ".distill: the model draws noise, so there is no float trajectory to follow; expected 0");
 }
 
 QatPlan qat_plan(const Recipe& recipe, const std::filesystem::path& folder) {

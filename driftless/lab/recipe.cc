@@ -107,8 +107,8 @@ class Reader {
     }
     if (task) recipe_.task = *task;
     const model::Task row = model::parse_task(recipe_.task, where_);
-    DRIFTLESS_REQUIRE(row == model::Task::Sudoku || row == model::Task::Maze, ErrorCode::BadConfig,
-                      where_, ": task.name; got ", recipe_.task, ", expected sudoku or maze");
+    DRIFTLESS_REQUIRE(row != model::Task::Other, ErrorCode::BadConfig, where_, ": task.name; got ",
+                      recipe_.task, ", expected sudoku, maze or arc");
     DRIFTLESS_REQUIRE(preset == nullptr || row == recipe_.model.task, ErrorCode::BadConfig, where_,
                       ": model.preset; got one for ", model::to_string(recipe_.model.task),
                       ", expected one for ", recipe_.task);
@@ -188,11 +188,12 @@ class Reader {
     };
     require(source.file.empty() != (source.generate == 0), "expected either 'file' or 'generate'");
     require(source.generate == 0 || source.seed >= 0, "'generate' needs a 'seed'");
-    require(source.generate == 0 || recipe_.model.task == model::Task::Sudoku,
-            "'generate' makes Sudoku boards; expected 'file'");
+    const model::Task task = recipe_.model.task;
+    require(source.generate == 0 || task != model::Task::Arc,
+            "'generate' makes Sudoku boards and mazes; expected 'file'");
     require(source.generate > 0 || source.extra_clues == 0, "'extra_clues' goes with 'generate'");
-    require(source.min_rating == 0 || recipe_.model.task == model::Task::Sudoku,
-            "'min_rating' rates Sudoku boards");
+    require((source.min_rating == 0 && source.extra_clues == 0) || task == model::Task::Sudoku,
+            "'min_rating' and 'extra_clues' are for Sudoku boards");
   }
 
  private:

@@ -18,11 +18,12 @@ namespace driftless::lab {
 
 /// Boards from a file, or made by the generator. One of `file` and `generate` is required.
 struct BoardSource {
-  std::string file;         ///< relative to the data folder
-  int64_t generate = 0;     ///< Sudoku: how many boards to make
+  std::string file;         ///< relative to the data folder; may be a data-set folder, ARC's must
+  int64_t generate = 0;     ///< Sudoku and mazes: how many boards to make
   int64_t seed = -1;        ///< of the generator; required with `generate`
-  int64_t extra_clues = 0;  ///< with `generate`: each board shows 0 to this many clues more
+  int64_t extra_clues = 0;  ///< Sudoku with `generate`: each board shows 0 to this many clues more
   int64_t min_rating = 0;   ///< Sudoku: least number of guesses
+  int64_t min_path = 110;   ///< mazes with `generate`: least cells of the path
 };
 
 /// [quant]: what is trained is the quantized model (driftless qat). Quantizers as in spec.h.
@@ -64,9 +65,14 @@ struct Recipe {
   int64_t batch = 512;
   LearningRate lr;
   OptimizerOptions optimizer;
-  /// Sign-SGD of the puzzle table, for models with prefix rows; the schedule is that of `lr`.
+  /// Sign-SGD of the puzzle table, for models with prefix rows; the schedule is that of `lr`. Its
+  /// number of rows is no key: it comes with the data, see fit_puzzle_table.
   double puzzle_lr = 1e-2;
   double puzzle_weight_decay = 0.1;
+
+  /// Stochastic TRM: weight of RecursiveNet::noise_divergence in a board's loss, which keeps the
+  /// learned noise from vanishing.
+  double noise_weight = 0.1;
 
   bool has_quant = false;  ///< whether there is a section [quant]
   QuantRecipe quant;

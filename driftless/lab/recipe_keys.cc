@@ -76,6 +76,7 @@ std::vector<Key> keys_of(Recipe& r) {
       {"train", "ema_rate", &r.optimizer.ema_rate, 0, 1},
       {"train", "puzzle_lr", &r.puzzle_lr, 0, 1},
       {"train", "puzzle_weight_decay", &r.puzzle_weight_decay, 0, 100},
+      {"train", "noise_weight", &r.noise_weight, 0, 1000},
       {"train", "warmup_steps", &r.lr.warmup_steps, 0, kAny},
       {"train", "steps", &r.lr.steps, 1, kAny, Need::Required, kFree},
       {"train", "decay_steps", &r.lr.decay_steps, 0, kAny, kOptional, kFree},
@@ -95,6 +96,7 @@ std::vector<Key> keys_of(Recipe& r) {
       {"eval", "generate", &r.eval.generate, 1, kAny, kOptional, kFree},
       {"eval", "seed", &r.eval.seed, 0, kAny, kOptional, kFree},
       {"eval", "extra_clues", &r.eval.extra_clues, 0, 81, kOptional, kFree},
+      {"eval", "min_path", &r.eval.min_path, 2, kAny, kOptional, kFree},
       {"eval", "boards", &r.eval_boards, 1, kAny, kOptional, kFree},
       {"output", "log_every", &r.log_every, 1, kAny, kOptional, kFree},
       {"output", "eval_every", &r.eval_every, 1, kAny, kOptional, kFree},
@@ -108,6 +110,7 @@ std::vector<Key> pool_keys_of(Recipe::PoolPart& pool) {
           {"task.pool", "seed", &pool.source.seed},
           {"task.pool", "extra_clues", &pool.source.extra_clues, 0, 81},
           {"task.pool", "min_rating", &pool.source.min_rating},
+          {"task.pool", "min_path", &pool.source.min_path, 2},
           {"task.pool", "share", &pool.share, 1e-9}};
 }
 

@@ -56,6 +56,13 @@ Site site_of(int64_t call, int64_t first_board, const StepOptions& options) {
   return {call, options.tap, options.planned, options.not_finite, options.boards.subspan(skipped)};
 }
 
+/// For boards whose states look like `state`.
+at::Tensor noise_of(const at::Tensor& state, int64_t call, int64_t first_board,
+                    const StepOptions& options) {
+  if (options.noise) return options.noise(call, first_board, state.size(0));
+  return at::randn(state.sizes(), state.options());
+}
+
 }  // namespace
 
 RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& weights,
@@ -139,9 +146,21 @@ at::Tensor RecursiveNet::damped(const Part& part, int64_t call, const at::Tensor
                                 const at::Tensor& after, const StepOptions& options) const {
   at::Tensor mixed = before * (1 - config_.lambda) + after * config_.lambda;
   if (config_.noise_scale == 0) return mixed;
-  const at::Tensor noise = options.noise ? options.noise(call, part.first_board, before.size(0))
-                                         : at::randn(before.sizes(), before.options());
-  return mixed.add_(noise, config_.noise_scale);
+  return mixed.add_(noise_of(before, call, part.first_board, options), config_.noise_scale);
+}
+
+at::Tensor RecursiveNet::perturbed(const Part& part, int64_t call, const at::Tensor& after,
+                                   const StepOptions& options) const {
+  const at::Tensor deviation =
+      masters_.find(model::kLogScaleName)->second.exp() * config_.noise_scale;
+  const at::Tensor noise = noise_of(after, call, part.first_board, options);
+  return after + (noise * deviation).to(after.scalar_type());
+}
+
+at::Tensor RecursiveNet::noise_divergence() const {
+  if (config_.arch != Arch::TrmStochastic) return {};
+  const at::Tensor& log_scale = masters_.find(model::kLogScaleName)->second;
+  return ((2 * log_scale).exp().sub(1).div(2) - log_scale).mean();
 }
 
 States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
@@ -156,7 +175,9 @@ States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
     at::Tensor next = state + (takes_input ? answer_and_input : states.l);
     for (const Block& block : networks_[static_cast<size_t>(call.network)])
       next = block.run(next, rope_, site_of(i, part.first_board, options));
-    state = config_.arch == Arch::Eqr ? damped(part, i, state, next, options) : next;
+    if (config_.arch == Arch::Eqr) next = damped(part, i, state, next, options);
+    if (config_.arch == Arch::TrmStochastic && is_h) next = perturbed(part, i, next, options);
+    state = next;
     if (is_h) answer_and_input.reset();
     if (options.tap != nullptr) options.tap->state(call.updates, i, state);
   }

@@ -48,8 +48,8 @@ struct FlatWeights {
   const InputQuantizers* inputs = nullptr;
 };
 
-/// Standard normal values [count, T, D] for the boards from `first` on, as EqR adds them after
-/// network call `call`.
+/// Standard normal values [count, T, D] for the boards from `first` on, as EqR and stochastic TRM
+/// add them after network call `call`.
 using NoiseSource = std::function<at::Tensor(int64_t call, int64_t first, int64_t count)>;
 
 struct StepOptions {
@@ -81,6 +81,10 @@ class RecursiveNet {
   /// torch's generator; the others share one vector between all rows, so copy before writing.
   [[nodiscard]] States initial_states(int64_t boards) const;
 
+  /// Stochastic TRM: how far its noise is from N(0, noise_scale^2), as the Kullback-Leibler
+  /// divergence's mean over channels, for the gradient of the scales. Without such noise undefined.
+  [[nodiscard]] at::Tensor noise_divergence() const;
+
   [[nodiscard]] const model::ModelConfig& config() const { return config_; }
 
  private:
@@ -101,6 +105,8 @@ class RecursiveNet {
                                              const at::Tensor& x, const StepOptions& options) const;
   [[nodiscard]] at::Tensor damped(const Part& part, int64_t call, const at::Tensor& before,
                                   const at::Tensor& after, const StepOptions& options) const;
+  [[nodiscard]] at::Tensor perturbed(const Part& part, int64_t call, const at::Tensor& after,
+                                     const StepOptions& options) const;
   [[nodiscard]] at::Tensor answer_logits(const at::Tensor& h, const Site& site) const;
   [[nodiscard]] at::Tensor halting_logits(const at::Tensor& h, const Site& site) const;
   [[nodiscard]] StepOutput read_out(const States& states, const StepOptions& options) const;

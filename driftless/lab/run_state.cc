@@ -100,12 +100,15 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
     return read_tensor(file, name, expected, device);
   };
   const bool is_following = file.tensors().contains("followed.h");
+  const bool has_puzzles = file.tensors().contains("puzzles");  // carries of older runs have none
   return Carry{
       {read("states.h", states), read("states.l", states)},
       read("inputs", boards),
       read("labels", boards),
       read("steps", {boards[0]}),
       read("halted", {boards[0]}),
+      has_puzzles ? read("puzzles", {boards[0]})
+                  : at::zeros({boards[0]}, at::TensorOptions(at::kInt).device(device)),
       is_following ? States{read("followed.h", states), read("followed.l", states)} : States{}};
 }
 
@@ -115,6 +118,14 @@ int64_t read_step(const store::Safetensors& file) {
   DRIFTLESS_REQUIRE(step.has_value() && *step >= 0, ErrorCode::BadFile, file.where(),
                     ": metadata 'step'; expected a step count");
   return *step;
+}
+
+/// "L_level.cycles.3.layers.0..." is called "L_level.layers.0..." in a tied model.
+std::string tied_name(const std::string& name) {
+  constexpr std::string_view kCycles = ".cycles.";
+  const size_t begin = name.find(kCycles);
+  if (begin == std::string::npos) return name;
+  return name.substr(0, begin) + name.substr(name.find('.', begin + kCycles.size()));
 }
 
 }  // namespace
@@ -132,7 +143,8 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
   const store::Metadata metadata = {{"step", std::to_string(state.step)}, {"recipe", state.recipe}};
   std::map<std::string, at::Tensor> boards = {
       {"states.h", carry.states.h}, {"states.l", carry.states.l}, {"inputs", carry.inputs},
-      {"labels", carry.labels},     {"steps", carry.steps},       {"halted", carry.halted}};
+      {"labels", carry.labels},     {"steps", carry.steps},       {"halted", carry.halted},
+      {"puzzles", carry.puzzles}};
   if (carry.followed.h.defined()) {
     boards["followed.h"] = carry.followed.h;
     boards["followed.l"] = carry.followed.l;
@@ -196,7 +208,12 @@ NamedTensors load_weights(const std::filesystem::path& path, const model::ModelC
   const store::Checkpoint checkpoint = store::load_checkpoint(path);
   NamedTensors named;
   for (const model::ParamSpec& spec : model::parameters(config)) {
-    const auto found = checkpoint.tensors.find(spec.name);
+    auto found = checkpoint.tensors.find(spec.name);
+    if (found == checkpoint.tensors.end()) found = checkpoint.tensors.find(tied_name(spec.name));
+    if (found == checkpoint.tensors.end() && spec.name == model::kLogScaleName) {
+      named[spec.name] = at::zeros(spec.shape, at::kFloat);
+      continue;
+    }
     const bool is_there = found != checkpoint.tensors.end();
     DRIFTLESS_REQUIRE(is_there && found->second.shape == spec.shape, ErrorCode::BadConfig,
                       path.string(), ": tensor '", spec.name, "': got ",

@@ -46,8 +46,9 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
                    at::ScalarType activations, at::Device device);
 
 /// The tensors that a model of this configuration has, from a checkpoint file, on the CPU. The file
-/// may hold another recursion over the same tensors. Throws BadConfig where one is missing or has
-/// another shape.
+/// may hold another recursion over the same tensors: a tied model gives each cycle of an untied one
+/// its weights, and a model without noise starts stochastic TRM's scales at zero. Throws BadConfig
+/// where one is missing or has another shape.
 NamedTensors load_weights(const std::filesystem::path& path, const model::ModelConfig& config);
 
 /// `named` as a checkpoint in memory.

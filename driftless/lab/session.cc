@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/lab/bench.h"
@@ -112,9 +114,10 @@ double median_step_ms(Trainer& trainer, int64_t steps) {
 }  // namespace
 
 EndOfRun run_training(const TrainRequest& request, const TrainListener& listener) {
-  const Recipe recipe = read_recipe(request.recipe);
+  Recipe recipe = read_recipe(request.recipe);
   require_kind(request, recipe);
   require_place(request);
+  const std::vector<std::string> puzzles = fit_puzzle_table(recipe, request.data);
   const std::optional<QatPlan> qat = plan_for(request, recipe);
   const RankPlace place = find_place([](const char* name) { return std::getenv(name); });
   slots_per_rank(recipe, place.size);
@@ -131,6 +134,8 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   if (is_first) {
     std::filesystem::create_directories(request.out);
     write_file_atomic(request.out / "recipe.txt", describe_text(recipe));
+    if (!puzzles.empty())
+      write_file_atomic(request.out / "identifiers.json", nlohmann::json(puzzles).dump() + "\n");
   }
   LoopOptions loop;
   loop.folder = request.out;
@@ -144,7 +149,8 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
 TrainBench bench_training(const TrainRequest& request, int64_t steps,
                           const std::function<void(const BenchResult&)>& report) {
   constexpr int64_t kWarmUp = 10;
-  const Recipe recipe = read_recipe(request.recipe);
+  Recipe recipe = read_recipe(request.recipe);
+  fit_puzzle_table(recipe, request.data);
   const at::Device device = find_device(request.device);
   const StreamScope stream(device);
   const BenchShape shape{recipe.model, recipe.batch};

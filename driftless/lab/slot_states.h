@@ -28,7 +28,7 @@ class SlotStates {
   SlotStates(const RecursiveNet& net, at::Tensor puzzle_table, const Options& options);
 
   [[nodiscard]] int64_t count() const { return tokens_.size(0); }
-  /// EqR's noise after a network call: the next standard normal values [slots, T, D] of each.
+  /// The noise after a network call: the next standard normal values [slots, T, D] of each.
   at::Tensor draw_noise(std::span<const int64_t> slots);
 
   /// Requires a board that fits.
@@ -52,7 +52,7 @@ class SlotStates {
   void move_fresh_boards();
 
   const RecursiveNet& net_;
-  std::optional<BoardNoise> noise_;  // EqR only
+  std::optional<BoardNoise> noise_;  // where the model draws some
   States states_;
   Inputs inputs_;
   // On the host:

@@ -36,7 +36,8 @@ OptimizerOptions step_size_options(OptimizerOptions options) {
 FreshBoards empty_boards(int64_t count, const Recipe& recipe, at::Device device) {
   const at::TensorOptions bytes = at::TensorOptions(at::kByte).device(device);
   const std::vector<int64_t> sizes = {count, recipe.model.seq_len};
-  return {at::zeros(sizes, bytes), at::zeros(sizes, bytes), at::zeros({count}, bytes)};
+  return {at::zeros(sizes, bytes), at::zeros(sizes, bytes), at::zeros({count}, bytes),
+          at::zeros({count}, bytes.dtype(at::kInt))};
 }
 
 // Copies without waiting: from pinned memory, which torch keeps until the device has read it.
@@ -95,8 +96,6 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
       step_size_scalars_(at::zeros_like(scalars_)),
       puzzle_rate_(at::zeros({}, at::TensorOptions(at::kFloat).device(device()))),
       step_number_(at::zeros({}, at::TensorOptions(at::kLong).device(device()))),
-      puzzle_ids_(
-          at::zeros({fresh_.inputs.size(0)}, at::TensorOptions(at::kLong).device(device()))),
       health_(device()),
       sums_(at::zeros({kTallySums}, at::TensorOptions(at::kDouble).device(device()))) {
   DRIFTLESS_REQUIRE(pool_.cells() == recipe_.model.seq_len, ErrorCode::BadConfig,
@@ -156,6 +155,7 @@ void Trainer::upload(int64_t step) {
   send(batch.inputs.data() + first * pool_.cells(), fresh_.inputs);
   send(batch.labels.data() + first * pool_.cells(), fresh_.labels);
   send(batch.min_steps.data() + first, fresh_.min_steps);
+  send(batch.puzzles.data() + first, fresh_.puzzles);
   const double rate = rate_at(recipe_.lr, step);
   const double share_of_peak = recipe_.lr.peak > 0 ? rate / recipe_.lr.peak : 0;
   const auto send_scalars = [&](double of_rate, at::Tensor& to) {
@@ -173,8 +173,8 @@ void Trainer::step() {
   const int64_t step = state_.step + 1;
   enter_stage(step);
   upload(step);
-  // EqR draws noise: the same at the same step, also after a resume, and different on each rank.
-  if (recipe_.model.arch == model::Arch::Eqr) {
+  // Noise is the same at the same step, also after a resume, and different on each rank.
+  if (model::draws_noise(recipe_.model)) {
     Rng seeds(static_cast<uint64_t>(recipe_.seed) + 1);
     at::manual_seed(seeds.next() + static_cast<uint64_t>(step * ranks().size() + ranks().rank()));
   }
@@ -184,6 +184,9 @@ void Trainer::step() {
 
 Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
   Loss parts = loss(output.logits, output.halt, carry_.labels);
+  if (recipe_.noise_weight > 0 && recipe_.model.arch == model::Arch::TrmStochastic)
+    parts.total = parts.total + static_cast<double>(carry_.labels.size(0)) * recipe_.noise_weight *
+                                    net_->noise_divergence();
   if (recipe_.model.arch != model::Arch::Hrm) return parts;
   StepOutput next;
   {
@@ -210,9 +213,12 @@ void Trainer::run_step() {
   net_->refresh();
   const States initial = net_->initial_states(fresh_.inputs.size(0));
   const States states = refill(carry_, fresh_, initial);
+  at::Tensor ids;
   at::Tensor rows;
-  if (state_.puzzle_table.defined())
-    rows = state_.puzzle_table.index_select(0, puzzle_ids_).set_requires_grad(true);
+  if (state_.puzzle_table.defined()) {
+    ids = carry_.puzzles.to(at::kLong);
+    rows = state_.puzzle_table.index_select(0, ids).set_requires_grad(true);
+  }
   const Inputs inputs{carry_.inputs, rows};
   StateTrail trail;
   StepOptions options{.chunk = options_.chunk};
@@ -233,7 +239,7 @@ void Trainer::run_step() {
        output.logits, output.halt, parts.answer, parts.halting, state_.optimizer.grads},
       ranks());
   if (rows.defined())
-    sign_sgd_step(state_.puzzle_table, ranks().gather(puzzle_ids_), ranks().gather(rows.grad()),
+    sign_sgd_step(state_.puzzle_table, ranks().gather(ids), ranks().gather(rows.grad()),
                   puzzle_rate_, recipe_.puzzle_weight_decay, health_.is_bad());
   optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
   if (quantized_ != nullptr && state_.steps.values.numel() > 0)
@@ -271,12 +277,12 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   weights.copy = quantized != nullptr ? quantized->copy() : ema.to(activation_type(device()));
   if (quantized != nullptr) weights.inputs = &quantized->inputs();
   const RecursiveNet averaged(recipe_.model, weights, state_.initial);
-  if (recipe_.model.arch == model::Arch::Eqr) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
+  if (model::draws_noise(recipe_.model)) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
   EvaluateOptions options;
   options.steps = recipe_.model.halt_max_steps;
   options.chunk = options_.chunk;
   options.device = device();
-  if (state_.puzzle_table.defined()) options.puzzle = state_.puzzle_table.narrow(0, 0, 1);
+  options.puzzle_table = state_.puzzle_table;
   const auto edge = [&](int64_t rank) {
     return static_cast<size_t>(std::ssize(boards) * rank / ranks().size());
   };

@@ -97,7 +97,6 @@ class Trainer {
   at::Tensor step_size_scalars_;  ///< StepScalars of learned quantization steps
   at::Tensor puzzle_rate_;        ///< learning rate of the puzzle table
   at::Tensor step_number_;
-  at::Tensor puzzle_ids_;
   Health health_;
   at::Tensor sums_;
   Carry carry_;

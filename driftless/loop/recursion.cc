@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/loop/recursion.h"
 
+#include <cmath>
+#include <vector>
+
 namespace driftless::loop {
 namespace {
 
@@ -56,6 +59,29 @@ class Damp : public Stage {
   double noise_scale_;
 };
 
+/// One part, as Damp.
+class Perturb : public Stage {
+ public:
+  Perturb(const RecursionShape& shape, std::span<const float> log_scale) : layout_(shape.layout) {
+    const auto start = static_cast<float>(shape.config.noise_scale);
+    deviation_.reserve(log_scale.size());
+    for (const float value : log_scale) deviation_.push_back(std::exp(value) * start);
+  }
+
+  [[nodiscard]] int64_t parts() const override { return 1; }
+
+  void run(const Work& work) const override {
+    float* h = work.h;
+    for (int64_t row = 0; row < layout_.rows; ++row)
+      for (const float deviation : deviation_)
+        *h++ += static_cast<float>(work.slot.rng.gaussian()) * deviation;
+  }
+
+ private:
+  Layout layout_;
+  std::vector<float> deviation_;
+};
+
 }  // namespace
 
 std::unique_ptr<Stage> make_inject(const RecursionShape& shape, model::Injection injection) {
@@ -64,6 +90,10 @@ std::unique_ptr<Stage> make_inject(const RecursionShape& shape, model::Injection
 
 std::unique_ptr<Stage> make_damp(const RecursionShape& shape) {
   return std::make_unique<Damp>(shape);
+}
+
+std::unique_ptr<Stage> make_perturb(const RecursionShape& shape, std::span<const float> log_scale) {
+  return std::make_unique<Perturb>(shape, log_scale);
 }
 
 void show_outputs(const Work& work, const model::ModelConfig& config) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/loop/stage.h"
@@ -22,6 +23,9 @@ std::unique_ptr<Stage> make_inject(const RecursionShape& shape, model::Injection
 /// EqR: h <- (1 - lambda) * previous + lambda * h + noise_scale * N(0, I), drawn row by row from
 /// the slot's generator.
 std::unique_ptr<Stage> make_damp(const RecursionShape& shape);
+
+/// Stochastic TRM: h <- h + deviation of the channel * N(0, I), drawn as above. `log_scale` is [D].
+std::unique_ptr<Stage> make_perturb(const RecursionShape& shape, std::span<const float> log_scale);
 
 /// Shows the logits and halt logits of a slot to an observer that wants them.
 void show_outputs(const Work& work, const model::ModelConfig& config);

@@ -23,7 +23,7 @@ struct Slot {
   Buffer previous;  // the state before a network call; EqR only
   Buffer logits;    // [S, V]
   std::array<float, 2> halt_logits{};  // halt, continue
-  Rng rng{0};                          // EqR only
+  Rng rng{0};                          // where the model draws noise
   int64_t board_number = 0;            // for messages
   bool has_board = false;
   bool has_readout = false;

@@ -139,6 +139,10 @@ class StageReasoner : public reason::Reasoner {
     const Stage* const inject_input = own(make_inject(shape, Injection::AnswerAndInput));
     const Stage* const inject_scratch = own(make_inject(shape, Injection::Scratch));
     const Stage* const damp = config_.arch == model::Arch::Eqr ? own(make_damp(shape)) : nullptr;
+    const Stage* const perturb =
+        config_.arch == model::Arch::TrmStochastic
+            ? own(make_perturb(shape, model.tensors.at(std::string(model::kLogScaleName)).values))
+            : nullptr;
     std::vector<std::vector<const Stage*>> networks;
     for (const model::Network& network : model::networks(config_)) {
       Stages blocks;
@@ -155,6 +159,7 @@ class StageReasoner : public reason::Reasoner {
       add(call.injection == Injection::AnswerAndInput ? inject_input : inject_scratch);
       for (const Stage* stage : networks[static_cast<size_t>(call.network)]) add(stage);
       if (damp != nullptr) add(damp);
+      if (perturb != nullptr && call.updates == model::State::H) add(perturb);
       ops_.back().ends_call = true;
       ++index;
     }

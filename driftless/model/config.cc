@@ -160,6 +160,10 @@ ForwardDtype parse_forward_dtype(std::string_view text, std::string_view where) 
   return value_of(kForwardDtypeNames, text, where);
 }
 
+bool draws_noise(const ModelConfig& config) {
+  return config.arch == Arch::Eqr || config.arch == Arch::TrmStochastic;
+}
+
 void validate(const ModelConfig& config, std::string_view where) {
   check_ranges(config, where);
   check_prefix(config, where);

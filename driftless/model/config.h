@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recursive reasoner is, as data: one plain struct for TRM, HRM, EqR and TRM with untied
-// inner cycles. Shape letters: S cells of the board, P prefix rows, T = P + S positions, D width,
-// V vocabulary.
+// inner cycles or with noisy transitions. Shape letters: S cells of the board, P prefix rows, T = P
+// + S positions, D width, V vocabulary.
 #pragma once
 
 #include <array>
@@ -12,8 +12,9 @@ namespace driftless::model {
 
 /// Trm: one network for both states. Hrm: L_level and H_level. Eqr: TRM's network with damped,
 /// noisy updates and random initial states. TrmUntied: each of the L+1 inner positions has weights
-/// of its own, shared by the H rounds.
-enum class Arch { Trm, Hrm, Eqr, TrmUntied };
+/// of its own, shared by the H rounds. TrmStochastic: every update of z_H adds Gaussian noise whose
+/// scale is learned for each channel, in evaluation too; the updates of z_L between are TRM's.
+enum class Arch { Trm, Hrm, Eqr, TrmUntied, TrmStochastic };
 enum class Task { Sudoku, Maze, Arc, Other };
 /// What mixes positions inside a block.
 enum class Mixer { Attention, Tokens };
@@ -27,8 +28,12 @@ struct EnumName {
   Enum value;
   std::string_view name;
 };
-inline constexpr std::array<EnumName<Arch>, 4> kArchNames = {
-    {{Arch::Trm, "trm"}, {Arch::Hrm, "hrm"}, {Arch::Eqr, "eqr"}, {Arch::TrmUntied, "trm-untied"}}};
+inline constexpr std::array<EnumName<Arch>, 5> kArchNames = {
+    {{Arch::Trm, "trm"},
+     {Arch::Hrm, "hrm"},
+     {Arch::Eqr, "eqr"},
+     {Arch::TrmUntied, "trm-untied"},
+     {Arch::TrmStochastic, "trm-stochastic"}}};
 inline constexpr std::array<EnumName<Task>, 4> kTaskNames = {
     {{Task::Sudoku, "sudoku"}, {Task::Maze, "maze"}, {Task::Arc, "arc"}, {Task::Other, "other"}}};
 inline constexpr std::array<EnumName<Positions>, 4> kPositionsNames = {
@@ -77,12 +82,17 @@ struct ModelConfig {
   // EqR only: state <- (1 - lambda) * state + lambda * net(state + injection) + noise_scale * N(0,
   // I), in evaluation too; initial states are truncated normal with the standard deviations below.
   double lambda = 0.95;
+  // Stochastic TRM: the noise of channel c has the standard deviation noise_scale *
+  // exp(transition.log_scale[c]), so noise_scale is where training starts.
   double noise_scale = 0.01;
   double h_init_std = 1;
   double l_init_std = 1;
 
   bool operator==(const ModelConfig&) const = default;
 };
+
+/// Whether a board's seed matters: EqR and stochastic TRM draw noise.
+bool draws_noise(const ModelConfig& config);
 
 /// Checks the configuration as a whole. Throws BadConfig with the first violation, by its key.
 void validate(const ModelConfig& config, std::string_view where);

@@ -44,6 +44,7 @@ Use if_rope2d(const ModelConfig& c) {
 }
 Use if_prefix(const ModelConfig& c) { return c.puzzle_emb_len > 0 ? Use::Required : Use::Ignored; }
 Use if_hrm(const ModelConfig& c) { return c.arch == Arch::Hrm ? Use::Required : Use::Forbidden; }
+Use if_noisy(const ModelConfig& c) { return draws_noise(c) ? Use::Required : Use::Forbidden; }
 Use if_eqr(const ModelConfig& c) { return c.arch == Arch::Eqr ? Use::Required : Use::Forbidden; }
 
 constexpr Field kFields[] = {
@@ -69,7 +70,7 @@ constexpr Field kFields[] = {
     {"rope_theta", &ModelConfig::rope_theta, if_rope},
     {"forward_dtype", &ModelConfig::forward_dtype, with_default},
     {"lambda_", &ModelConfig::lambda, if_eqr},
-    {"noise_scale", &ModelConfig::noise_scale, if_eqr},
+    {"noise_scale", &ModelConfig::noise_scale, if_noisy},
     {"H_init_std", &ModelConfig::h_init_std, if_eqr},
     {"L_init_std", &ModelConfig::l_init_std, if_eqr},
 };

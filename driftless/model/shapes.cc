@@ -51,6 +51,7 @@ std::vector<Network> networks(const ModelConfig& config) {
   switch (config.arch) {
     case Arch::Trm:
     case Arch::Eqr:
+    case Arch::TrmStochastic:
       return {{"L_level", config.num_layers}};
     case Arch::Hrm:
       return {{"L_level", config.num_layers}, {"H_level", config.h_layers}};
@@ -84,6 +85,8 @@ std::vector<ParamSpec> parameters(const ModelConfig& config) {
   for (const Network& network : networks(config))
     for (int64_t layer = 0; layer < network.num_layers; ++layer)
       add_block(params, layer_name(network, layer), config);
+  if (config.arch == Arch::TrmStochastic)
+    params.push_back({std::string(kLogScaleName), {width}, ParamRole::Weight});
   add_weight(params, "lm_head.weight", config.vocab_size, width);
   add_weight(params, "q_head.weight", kHaltOutputs, width);
   params.push_back({"q_head.bias", {kHaltOutputs}, ParamRole::Weight});

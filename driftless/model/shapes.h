@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driftless/model/config.h"
@@ -27,8 +28,8 @@ struct Network {
   int64_t num_layers;
 };
 
-/// TRM and EqR: L_level. HRM: L_level, H_level. Untied: L_level.cycles.0 … L_level.cycles.{L},
-/// where the first L update z_L and the last updates z_H.
+/// TRM, EqR and stochastic TRM: L_level. HRM: L_level, H_level. Untied: L_level.cycles.0 …
+/// L_level.cycles.{L}, where the first L update z_L and the last updates z_H.
 std::vector<Network> networks(const ModelConfig& config);
 
 /// "L_level.layers.1": prefix of the parameters of one block.
@@ -44,6 +45,9 @@ struct ParamSpec {
   std::vector<int64_t> shape;
   ParamRole role;
 };
+
+/// Stochastic TRM's logarithms of its noise, relative to ModelConfig::noise_scale: [D].
+inline constexpr std::string_view kLogScaleName = "transition.log_scale";
 
 /// Every tensor of a checkpoint, in a fixed order. Linear weights are [out, in]; a qkv projection
 /// holds all query heads, then all key heads, then all value heads; a gate_up projection holds the

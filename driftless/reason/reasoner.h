@@ -15,7 +15,7 @@ namespace driftless::reason {
 struct Board {
   std::span<const uint8_t> tokens;  ///< S tokens below V
   int64_t puzzle = 0;               ///< row of the puzzle table; ignored without prefix rows
-  uint64_t seed = 0;                ///< of the random initial states and the noise; EqR only
+  uint64_t seed = 0;                ///< of random initial states and noise, where draws_noise()
   int64_t number = 0;               ///< what error messages call it; run() counts from 0
 };
 

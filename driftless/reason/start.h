@@ -15,8 +15,9 @@ void require_fits(const model::ModelConfig& config, const Board& board);
 inline constexpr double kTruncation = 2;
 inline constexpr double kTruncatedScale = 1.1368472;
 
-/// One value of an initial state with `deviation` after the cut. A slot draws z_H, then z_L, then
-/// the noise of each network call, row by row, from one generator seeded by the board.
+/// One value of an initial state with `deviation` after the cut. A slot of EqR draws z_H, then z_L,
+/// then the noise of each network call, row by row, from one generator seeded by the board; one of
+/// stochastic TRM the noise of each update of z_H.
 float truncated_normal(Rng& rng, double deviation);
 
 }  // namespace driftless::reason

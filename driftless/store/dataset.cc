@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/dataset.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -194,6 +195,66 @@ PuzzleDataset read_dataset(const std::filesystem::path& folder, std::string_view
   if (std::filesystem::exists(folder / "identifiers.json", ignored))
     set.identifiers = read_names(folder / "identifiers.json", set.num_puzzle_identifiers);
   return set;
+}
+
+void write_dataset(const std::filesystem::path& folder, std::string_view split,
+                   const PuzzleDataset& set) {
+  const Path part = folder / split;
+  std::filesystem::create_directories(part);
+  const auto groups = std::ssize(set.group_indices) - 1;
+  const auto puzzles = std::ssize(set.puzzle_identifiers);
+  Json facts = {{"pad_id", set.pad_id},
+                {"blank_identifier_id", set.blank_identifier_id},
+                {"vocab_size", set.vocab_size},
+                {"seq_len", set.seq_len},
+                {"num_puzzle_identifiers", set.num_puzzle_identifiers},
+                {"total_groups", groups},
+                {"mean_puzzle_examples", static_cast<double>(set.row_count()) /
+                                             static_cast<double>(std::max<int64_t>(1, puzzles))},
+                {"total_puzzles", puzzles},
+                {"sets", {"all"}}};
+  facts["ignore_label_id"] = set.ignore_label_id ? Json(*set.ignore_label_id) : Json(nullptr);
+  write_file_atomic(part / "dataset.json", facts.dump() + "\n");
+  const auto write_boards = [&](const char* name, const std::vector<uint8_t>& tokens) {
+    write_file_atomic(
+        part / name,
+        to_npy({DType::U8, {set.row_count(), set.seq_len}, std::as_bytes(std::span(tokens))}));
+  };
+  const auto write_integers = [&](const char* name, const std::vector<int64_t>& values) {
+    const std::vector<int32_t> narrow(values.begin(), values.end());
+    write_file_atomic(part / name,
+                      to_npy({DType::I32, {std::ssize(narrow)}, std::as_bytes(std::span(narrow))}));
+  };
+  write_boards("all__inputs.npy", set.inputs);
+  write_boards("all__labels.npy", set.labels);
+  write_integers("all__puzzle_identifiers.npy", set.puzzle_identifiers);
+  write_integers("all__puzzle_indices.npy", set.puzzle_indices);
+  write_integers("all__group_indices.npy", set.group_indices);
+  if (!set.identifiers.empty())
+    write_file_atomic(folder / "identifiers.json", Json(set.identifiers).dump() + "\n");
+}
+
+bool is_dataset(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "test" / "dataset.json", ignored) ||
+         std::filesystem::exists(folder / "train" / "dataset.json", ignored);
+}
+
+std::vector<DatasetRow> rows_of(const PuzzleDataset& set) {
+  std::vector<DatasetRow> rows;
+  rows.reserve(static_cast<size_t>(set.row_count()));
+  const auto board = [&](const std::vector<uint8_t>& tokens, int64_t row) {
+    return std::span(tokens).subspan(static_cast<size_t>(row * set.seq_len),
+                                     static_cast<size_t>(set.seq_len));
+  };
+  for (size_t puzzle = 0; puzzle < set.puzzle_identifiers.size(); ++puzzle) {
+    const int64_t id = set.puzzle_identifiers[puzzle];
+    const std::string_view name =
+        set.identifiers.empty() ? "" : std::string_view(set.identifiers[static_cast<size_t>(id)]);
+    for (int64_t row = set.puzzle_indices[puzzle]; row < set.puzzle_indices[puzzle + 1]; ++row)
+      rows.push_back({id, name, board(set.inputs, row), board(set.labels, row)});
+  }
+  return rows;
 }
 
 }  // namespace driftless::store

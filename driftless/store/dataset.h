@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +36,22 @@ struct PuzzleDataset {
 /// Reads FOLDER/SPLIT and checks every token, id and index. Throws Io, BadFile or Unsupported
 /// naming the file.
 PuzzleDataset read_dataset(const std::filesystem::path& folder, std::string_view split);
+
+/// Writes FOLDER/SPLIT, and FOLDER/identifiers.json where the set has names; read_dataset reads it
+/// back. Throws Io.
+void write_dataset(const std::filesystem::path& folder, std::string_view split,
+                   const PuzzleDataset& set);
+
+/// Whether the folder has a split that read_dataset could read.
+bool is_dataset(const std::filesystem::path& folder);
+
+/// One example of a set, with its puzzle. Looks at the set.
+struct DatasetRow {
+  int64_t identifier = 0;
+  std::string_view name;  ///< of the identifier; empty where the set has no names
+  std::span<const uint8_t> input;
+  std::span<const uint8_t> label;
+};
+std::vector<DatasetRow> rows_of(const PuzzleDataset& set);
 
 }  // namespace driftless::store

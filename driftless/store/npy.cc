@@ -195,4 +195,25 @@ std::vector<int64_t> to_integers(const TensorView& tensor, std::string_view wher
   }
 }
 
+std::string to_npy(const TensorView& tensor) {
+  constexpr size_t kAlignment = 64;  // of the data, as NumPy writes it
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [&](const NpyType& row) { return row.dtype == tensor.dtype; });
+  DRIFTLESS_REQUIRE(type != std::end(kTypes), ErrorCode::Unsupported, "npy: element type; got ",
+                    info(tensor.dtype).name, ", expected U8, I32, I64 or F32");
+  std::string header =
+      "{'descr': '" + std::string(type->descr) + "', 'fortran_order': False, 'shape': (";
+  for (size_t i = 0; i < tensor.shape.size(); ++i)
+    header += (i == 0 ? "" : " ") + std::to_string(tensor.shape[i]) + ",";
+  header += "), }";
+  const size_t start = kMagic.size() + 4;  // version and length of the header
+  header.append((kAlignment - (start + header.size() + 1) % kAlignment) % kAlignment, ' ');
+  header += '\n';
+  std::string file(kMagic);
+  file += {1, 0, static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
+  file += header;
+  file.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+  return file;
+}
+
 }  // namespace driftless::store

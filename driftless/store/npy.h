@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,5 +20,8 @@ TensorView parse_npy(std::span<const std::byte> file, std::string_view where);
 
 /// The values of a U8, I32 or I64 tensor. Throws Unsupported for other types.
 std::vector<int64_t> to_integers(const TensorView& tensor, std::string_view where);
+
+/// The bytes of an npy file, version 1. Throws Unsupported for other types than parse_npy reads.
+std::string to_npy(const TensorView& tensor);
 
 }  // namespace driftless::store

@@ -147,5 +147,33 @@ TEST_F(Data, ConvertKeepsAModel) {
   EXPECT_FALSE(std::filesystem::exists(file("y")));
 }
 
+TEST_F(Data, AugmentsArcTasks) {
+  const auto task = [](const std::string& name) {
+    return "\"" + name +
+           "\": {\"train\": [{\"input\": [[1, 2], [3, 4]], \"output\": [[4, 3], [2, 1]]}], " +
+           "\"test\": [{\"input\": [[1, 5]], \"output\": [[5, 1]]}]}";
+  };
+  write_file_atomic(dir_.path() / "asked.json", "{" + task("a") + "}");
+  write_file_atomic(dir_.path() / "others.json", "{" + task("b") + "}");
+  const std::string command = "data augment " + file("asked.json") + " --train-on " +
+                              file("others.json") + " --variants 3 --side 4 --seed 5 --output ";
+  const auto made = driftless(command + file("set"));
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_NE(made.out.find("8 puzzles, 12 boards to train on, 4 to ask, seed 5"), std::string::npos)
+      << made.out;
+  const auto stats = driftless("data stats " + file("set"));
+  EXPECT_EQ(stats.exit_code, 0) << stats.err;
+  EXPECT_NE(stats.out.find("arc"), std::string::npos) << stats.out;
+  ASSERT_EQ(driftless(command + file("again")).exit_code, 0);
+  for (const char* part : {"/train/all__inputs.npy", "/test/all__labels.npy", "/identifiers.json"})
+    EXPECT_EQ(text_of(file("set") + part), text_of(file("again") + part)) << part;
+  expect_failure(driftless("data augment " + file("asked.json") + " --train-on " +
+                           file("asked.json") + " --seed 5 --output " + file("set")),
+                 10, "task a: got it twice");
+  expect_failure(driftless("data augment " + file("asked.json") + " --side 31 --seed 5 --output " +
+                           file("set")),
+                 2, "--side");
+}
+
 }  // namespace
 }  // namespace driftless

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driftless/base/file.h"
 #include "driftless/base/text.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/study/record.h"
@@ -93,6 +94,59 @@ TEST_F(Study, EveryRecipeRunsFromEndToEnd) {
       EXPECT_EQ(records[i].at("n"), 3) << name;
     }
   }
+}
+
+/// The recipes of the other systems, each on a tiny model of its kind.
+TEST_F(Study, EverySystemRunsItsOwnRecipe) {
+  using model::Arch;
+  const auto run = [&](const std::string& recipe, const model::ModelConfig& config,
+                       const std::string& data) {
+    store::save_checkpoint(model_, engine::testing::random_checkpoint(config, 5));
+    const Outcome outcome =
+        driftless("study " + recipe + " --model " + model_.string() + " --data " + data +
+                  " --limit 3 --batch 2 --set steps=2"
+                  " --set calibration_boards=2");
+    ASSERT_EQ(outcome.exit_code, 0) << recipe << ": " << outcome.err;
+    for (const Json& record : records_in(outcome.out)) EXPECT_EQ(record.at("n"), 3) << recipe;
+  };
+  const std::string sudoku = (kSource / "models/demo-sudoku.csv").string();
+  model::ModelConfig config = store::load_checkpoint(model_).config;
+  config.arch = Arch::TrmUntied;
+  run("untied", config, sudoku);
+  run("decomposition", config, sudoku);
+  config.arch = Arch::TrmStochastic;
+  run("stochastic", config, sudoku);
+  config.arch = Arch::Eqr;
+  run("eqr-breadth", config, sudoku);
+  config.arch = Arch::Hrm;
+  config.h_layers = 1;
+  config.mixer = model::Mixer::Attention;
+  config.positions = model::Positions::Rope;
+  config.puzzle_emb_len = 1;
+  config.puzzle_emb_ndim = 32;
+  run("hrm-ladder", config, sudoku);
+
+  config.arch = Arch::Trm;
+  config.h_layers = 0;
+  config.task = model::Task::Maze;
+  config.vocab_size = 6;
+  config.seq_len = 64;
+  ASSERT_EQ(
+      driftless("data generate --task maze --side 8 --min-path 8 --count 3 --seed 1 --output " +
+                out("mazes.csv"))
+          .exit_code,
+      0);
+  run("maze-ladder", config, out("mazes.csv"));
+
+  config.task = model::Task::Arc;
+  config.vocab_size = 12;
+  config.seq_len = 25;
+  config.num_puzzle_identifiers = 3;
+  write_file_atomic(out("identifiers.json"), R"(["<blank>", "a", "a|||t1|||0213456789"])");
+  write_file_atomic(out("tasks.json"),
+                    R"({"a": {"train": [], "test": [{"input": [[1, 2]], "output": [[2, 1]]},)"
+                    R"( {"input": [[3]], "output": [[4]]}]}})");
+  run("mini-arc-ladder", config, out("tasks.json"));
 }
 
 TEST_F(Study, RecordsDoNotDependOnThreads) {

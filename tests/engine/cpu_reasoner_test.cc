@@ -60,7 +60,7 @@ TEST_P(Model, NeitherThreadsNorBatchChangeABit) {
 
 TEST_P(Model, StatesCarriedToAnotherSlotContinueTheSamePath) {
   const model::ModelConfig& config = GetParam().config;
-  if (config.arch == model::Arch::Eqr) GTEST_SKIP() << "the noise is no part of the states";
+  if (model::draws_noise(config)) GTEST_SKIP() << "the noise is no part of the states";
   const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(config, 3), {.slots = 2});
   const auto tokens = testing::random_tokens(config, 1);
   for (const int64_t slot : {0, 1}) reasoner->reset(slot, {.tokens = tokens});
@@ -114,7 +114,7 @@ TEST_P(Model, ObserverSeesEveryLinearLayerOfEveryCall) {
 INSTANTIATE_TEST_SUITE_P(All, Model, ::testing::ValuesIn(testing::named_configs()),
                          [](const auto& param) { return param.param.name; });
 
-TEST(CpuReasoner, SeedsMatterForEqrOnly) {
+TEST(CpuReasoner, SeedsMatterWhereTheModelDrawsNoise) {
   for (const testing::NamedConfig& named : testing::named_configs()) {
     const auto reasoner =
         make_cpu_reasoner(testing::random_checkpoint(named.config, 3), {.slots = 2});
@@ -123,7 +123,7 @@ TEST(CpuReasoner, SeedsMatterForEqrOnly) {
     reasoner->reset(1, {.tokens = tokens, .seed = 2});
     reasoner->step(std::vector<int64_t>{0, 1});
     const bool is_equal = outputs_of(*reasoner, 0) == outputs_of(*reasoner, 1);
-    EXPECT_EQ(is_equal, named.config.arch != model::Arch::Eqr) << named.name;
+    EXPECT_EQ(is_equal, !model::draws_noise(named.config)) << named.name;
   }
 }
 

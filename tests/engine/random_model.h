@@ -87,6 +87,12 @@ inline std::vector<NamedConfig> named_configs() {
              c.board_width = 3;
              c.l_init_std = 2;
            }),
+      with("TrmStochasticTokens",
+           [](auto& c) {
+             c.arch = Arch::TrmStochastic;
+             c.mixer = Mixer::Tokens;
+             c.noise_scale = 0.1;
+           }),
       with("TrmUntiedTokens",
            [](auto& c) {
              c.arch = Arch::TrmUntied;

@@ -167,8 +167,8 @@ void Reference::reset(const std::vector<uint8_t>& tokens, int64_t puzzle, uint64
   }
   for (double& value : x_.values) value *= std::sqrt(static_cast<double>(width));
 
+  rng_ = Rng(seed);
   if (config_.arch == model::Arch::Eqr) {
-    rng_ = Rng(seed);
     const auto draw = [&](double deviation) {
       double value = rng_.gaussian();
       while (std::abs(value) > 2) value = rng_.gaussian();
@@ -200,6 +200,12 @@ void Reference::step() {
                  : is_hrm  ? "H_level"
                            : "L_level",
                  is_hrm ? config_.h_layers : config_.num_layers);
+    if (config_.arch == model::Arch::TrmStochastic) {
+      const Matrix log_scale = weight("transition.log_scale");
+      for (int64_t row = 0; row < z_h.rows; ++row)
+        for (int64_t i = 0; i < z_h.columns; ++i)
+          z_h.at(row, i) += config_.noise_scale * std::exp(log_scale.at(0, i)) * rng_.gaussian();
+    }
   }
   read_out();
 }

@@ -21,17 +21,20 @@ Carry four_slots(const std::vector<int64_t>& steps, const at::Tensor& halted) {
           bytes({1, 2, 3, 4}).view({4, 1}),
           bytes({5, 6, 7, 8}).view({4, 1}),
           at::tensor(steps).to(at::kInt),
-          halted};
+          halted,
+          at::tensor({11, 12, 13, 14}, at::kInt)};
 }
 
 TEST(Carry, OnlyHaltedSlotsAreRefilled) {
   const at::Tensor halted = bytes({0, 1, 0, 1}).to(at::kBool);
   Carry carry = four_slots({3, 16, 1, 4}, halted);
   const FreshBoards fresh{bytes({10, 20, 30, 40}).view({4, 1}),
-                          bytes({50, 60, 70, 80}).view({4, 1}), bytes({0, 0, 0, 0})};
+                          bytes({50, 60, 70, 80}).view({4, 1}), bytes({0, 0, 0, 0}),
+                          at::tensor({21, 22, 23, 24}, at::kInt)};
   const States states = refill(carry, fresh, {at::tensor({-1.0f}), at::tensor({-2.0f})});
   EXPECT_TRUE(at::equal(carry.inputs.view({4}), bytes({1, 20, 3, 40})));
   EXPECT_TRUE(at::equal(carry.labels.view({4}), bytes({5, 60, 7, 80})));
+  EXPECT_TRUE(at::equal(carry.puzzles, at::tensor({11, 22, 13, 24}, at::kInt)));
   EXPECT_TRUE(at::equal(carry.steps, at::tensor({3, 0, 1, 0}, at::kInt)));
   EXPECT_TRUE(at::equal(states.h.view({4}), at::tensor({7.0f, -1.0f, 7.0f, -1.0f})));
   EXPECT_TRUE(at::equal(states.l.view({4}), at::tensor({8.0f, -2.0f, 8.0f, -2.0f})));
@@ -41,7 +44,7 @@ TEST(Carry, HaltsAtTheLimitOrWhenTheLogitSaysSoAfterTheLeastSteps) {
   Carry carry = four_slots({15, 3, 3, 3}, at::zeros({4}, at::kBool));
   // Slot 0 reaches 16; slot 1 wants to halt; slot 2 wants to but must run 5; slot 3 does not.
   const StepOutput output{carry.states, {}, at::tensor({-1.0f, 0.5f, 0.5f, 0.0f}), {}};
-  advance(carry, output, {{}, {}, bytes({0, 0, 5, 0})}, model::ModelConfig{});
+  advance(carry, output, {{}, {}, bytes({0, 0, 5, 0}), {}}, model::ModelConfig{});
   EXPECT_TRUE(at::equal(carry.steps, at::tensor({16, 4, 4, 4}, at::kInt)));
   EXPECT_TRUE(at::equal(carry.halted, bytes({1, 1, 0, 0}).to(at::kBool)));
 }
@@ -54,7 +57,7 @@ TEST(Carry, HrmHaltsWhenItsHaltLogitExceedsTheContinueLogit) {
                           at::tensor({0.0f, -2.0f, 3.0f, 1.0f})};
   model::ModelConfig config;
   config.arch = model::Arch::Hrm;
-  advance(carry, output, {{}, {}, bytes({0, 0, 0, 9})}, config);
+  advance(carry, output, {{}, {}, bytes({0, 0, 0, 9}), {}}, config);
   EXPECT_TRUE(at::equal(carry.halted, bytes({1, 1, 0, 0}).to(at::kBool)));
 }
 

@@ -107,9 +107,10 @@ struct PlainNet {
     const auto update = [&](const at::Tensor& state, const at::Tensor& injection,
                             const std::string& name, int64_t layers) {
       const at::Tensor next = net(state + injection, name, layers);
+      ++call;
       if (config.arch != model::Arch::Eqr) return next;
       return (1 - config.lambda) * state + config.lambda * next +
-             config.noise_scale * noise[call++];
+             config.noise_scale * noise[call - 1];
     };
     const auto forget = [&] {
       z_h = z_h.detach();
@@ -127,6 +128,8 @@ struct PlainNet {
                                : is_untied ? "L_level.cycles." + std::to_string(config.l_cycles)
                                            : "L_level";
       z_h = update(z_h, z_l, name, is_hrm ? config.h_layers : config.num_layers);
+      if (config.arch == model::Arch::TrmStochastic)
+        z_h = z_h + config.noise_scale * w.at("transition.log_scale").exp() * noise[call - 1];
     }
     const at::Tensor q =
         at::matmul(z_h.select(1, 0), w.at("q_head.weight").t()) + w.at("q_head.bias");

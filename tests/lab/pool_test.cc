@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/pool.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -74,6 +75,26 @@ TEST(Pool, GeneratedBoardsAreDisjointUpToSymmetry) {
     EXPECT_FALSE(forms.contains(canonical_text(testing::sudoku(), pool.draw(rng)))) << i;
   // The same seed, the same boards.
   EXPECT_EQ(read_held_out(recipe, "")[39].input, held_out[39].input);
+}
+
+TEST(Pool, MakesMazes) {
+  Recipe recipe = testing::tiny_recipe();
+  recipe.task = "maze";
+  recipe.model.task = model::Task::Maze;
+  recipe.model.seq_len = 64;
+  recipe.pool[0].source = {.file = {}, .generate = 30, .seed = 1, .min_path = 9};
+  recipe.eval = {.file = {}, .generate = 5, .seed = 1, .min_path = 9};
+  const auto held_out = read_held_out(recipe, ".");
+  ASSERT_EQ(held_out.size(), 5u);
+  const BoardPool pool = read_pool(recipe, ".", held_out, kQuiet);
+  std::vector<task::Example> drawn;
+  Rng rng(2);
+  for (int64_t i = 0; i < 50; ++i) {
+    drawn.push_back(pool.draw(rng));
+    const std::string text = to_text(pool.task(), drawn.back().label);
+    EXPECT_GE(std::count(text.begin(), text.end(), 'o'), 9 - 2) << "path without its ends";
+  }
+  EXPECT_EQ(count_equivalent(pool.task(), drawn, held_out), 0) << "the same seed made both";
 }
 
 TEST(Pool, ReadsFilesByRatingAndRefusesOtherSizes) {

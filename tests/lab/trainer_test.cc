@@ -141,13 +141,14 @@ TEST(RunState, RefusesAStateOfAnotherModel) {
 
 /// Every architecture that a recipe can name, small.
 std::vector<Recipe> small_recipes() {
-  std::vector<Recipe> recipes(4, tiny_recipe());
+  std::vector<Recipe> recipes(5, tiny_recipe());
   recipes[0].model.puzzle_emb_len = 2;
   recipes[0].model.puzzle_emb_ndim = 32;
   recipes[1].model.arch = model::Arch::Hrm;
   recipes[1].model.h_layers = 1;
   recipes[2].model.arch = model::Arch::Eqr;
   recipes[3].model.arch = model::Arch::TrmUntied;
+  recipes[4].model.arch = model::Arch::TrmStochastic;
   for (size_t i : {0u, 1u}) {
     recipes[i].model.mixer = model::Mixer::Attention;
     recipes[i].model.positions = model::Positions::Rope;
@@ -234,6 +235,26 @@ TEST(TrainLoop, WritesMetricsStateAndWeights) {
   EXPECT_TRUE(at::allclose(flat, trainer.state().optimizer.ema, 1.0 / 256, 1e-30));
 }
 
+TEST(Trainer, TheWeightOfItsDivergenceKeepsLearnedNoiseNearItsStart) {
+  const auto mean_scale = [](double weight) {
+    Recipe recipe = tiny_recipe();
+    recipe.model.arch = model::Arch::TrmStochastic;
+    recipe.model.noise_scale = 1;  // so much that the answers suffer
+    recipe.lr.peak = 1e-2;
+    recipe.noise_weight = weight;
+    Trainer trainer(recipe, tiny_pool(), tiny_start(recipe), {});
+    run_steps(trainer, 40);
+    return Layout(recipe.model)
+        .view(trainer.state().optimizer.values, model::kLogScaleName)
+        .mean()
+        .item<double>();
+  };
+  const double free = mean_scale(0);
+  const double held = mean_scale(100);
+  EXPECT_LT(free, -0.02) << "the answers alone want less noise";
+  EXPECT_LT(std::abs(held), std::abs(free) / 2);
+}
+
 TEST(LoadWeights, StartAnotherRecursionOverTheSameTensors) {
   const TempDir folder;
   const std::filesystem::path path = folder.path() / "trm.safetensors";
@@ -247,6 +268,18 @@ TEST(LoadWeights, StartAnotherRecursionOverTheSameTensors) {
   const NamedTensors loaded = load_weights(path, eqr.model);
   EXPECT_FALSE(loaded.contains("H_init")) << "EqR draws its initial states";
   EXPECT_TRUE(at::equal(loaded.at("lm_head.weight"), saved.at("lm_head.weight")));
+
+  Recipe untied = trm;
+  untied.model.arch = model::Arch::TrmUntied;
+  const NamedTensors copies = load_weights(path, untied.model);
+  for (const char* cycle : {"0", "1", "2"})
+    EXPECT_TRUE(at::equal(
+        copies.at("L_level.cycles." + std::string(cycle) + ".layers.0.mlp.down_proj.weight"),
+        saved.at("L_level.layers.0.mlp.down_proj.weight")));
+  Recipe stochastic = trm;
+  stochastic.model.arch = model::Arch::TrmStochastic;
+  EXPECT_TRUE(
+      load_weights(path, stochastic.model).at("transition.log_scale").eq(0).all().item<bool>());
 
   Recipe wider = trm;
   wider.model.hidden_size *= 2;

@@ -72,6 +72,16 @@ TEST(ConfigJson, EveryWrittenKeyWithoutDefaultIsRequired) {
   }
 }
 
+TEST(ConfigJson, StochasticTrmHasItsNoiseAndNoOtherKeyOfEqr) {
+  ModelConfig config;
+  config.arch = Arch::TrmStochastic;
+  config.noise_scale = 0.25;
+  const std::string text = config_to_json(config);
+  EXPECT_EQ(config_from_json(text, ""), config);
+  EXPECT_NE(text.find("\"noise_scale\":0.25"), std::string::npos) << text;
+  EXPECT_EQ(text.find("lambda_"), std::string::npos) << text;
+}
+
 TEST(ConfigJson, KeysOfAnotherArchitectureAreRefused) {
   Json json = preset_json("trm-maze");
   json["lambda_"] = 0.95;

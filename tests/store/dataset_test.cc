@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/dataset.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -134,6 +135,33 @@ TEST_F(DatasetFolder, WrongIdentifiersAreNamed) {
   expect_refused("got 1 entries, expected num_puzzle_identifiers = 2");
   put("identifiers.json", R"(["<blank>", 3])");
   expect_refused("a name is not a string");
+}
+
+TEST_F(DatasetFolder, WritesWhatItReads) {
+  const PuzzleDataset set = read();
+  const auto copy = dir_.path() / "copy";
+  EXPECT_FALSE(is_dataset(copy));
+  write_dataset(copy, "train", set);
+  EXPECT_TRUE(is_dataset(copy));
+  const PuzzleDataset again = read_dataset(copy, "train");
+  EXPECT_EQ(again.vocab_size, set.vocab_size);
+  EXPECT_EQ(again.ignore_label_id, set.ignore_label_id);
+  EXPECT_EQ(again.inputs, set.inputs);
+  EXPECT_EQ(again.labels, set.labels);
+  EXPECT_EQ(again.puzzle_identifiers, set.puzzle_identifiers);
+  EXPECT_EQ(again.puzzle_indices, set.puzzle_indices);
+  EXPECT_EQ(again.group_indices, set.group_indices);
+  EXPECT_EQ(again.identifiers, set.identifiers);
+}
+
+TEST_F(DatasetFolder, RowsKnowTheirPuzzle) {
+  const PuzzleDataset set = read();
+  const std::vector<DatasetRow> rows = rows_of(set);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2].identifier, set.puzzle_identifiers[1]);
+  EXPECT_EQ(rows[2].name, set.identifiers[static_cast<size_t>(rows[2].identifier)]);
+  EXPECT_TRUE(std::equal(rows[2].input.begin(), rows[2].input.end(), set.inputs.begin() + 4));
+  EXPECT_EQ(rows[2].label.size(), 2u);
 }
 
 }  // namespace

@@ -109,5 +109,19 @@ TEST(Npy, FloatsAreNotIntegers) {
   expect_error(ErrorCode::Unsupported, "got F32", [&] { to_integers(parse_npy(file, ""), ""); });
 }
 
+TEST(Npy, WritesWhatItReads) {
+  const std::string data = little_endian(int32_t{-7}) + little_endian(int32_t{9});
+  const auto values = to_bytes(data);
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{2}, std::vector<int64_t>{1, 2}, std::vector<int64_t>{2, 1, 1}}) {
+    const auto file = to_bytes(to_npy({DType::I32, shape, values}));
+    const TensorView read = parse_npy(file, "");
+    EXPECT_EQ(read.shape, shape);
+    EXPECT_EQ(to_integers(read, ""), (std::vector<int64_t>{-7, 9}));
+    EXPECT_EQ((file.size() - values.size()) % 64, 0u) << "NumPy aligns the data";
+  }
+  expect_error(ErrorCode::Unsupported, "got BF16", [] { return to_npy({DType::BF16, {0}, {}}); });
+}
+
 }  // namespace
 }  // namespace driftless::store
