@@ -115,7 +115,14 @@ Hadamard::Hadamard(int64_t length, int64_t order)
       output_length_((length + order - 1) / order * order),
       order_(order),
       core_order_(core_order_of(order)),
-      core_(core_matrix(core_order_)) {}
+      core_(core_matrix(core_order_)),
+      signs_(core_.begin(), core_.end()),
+      columns_(core_.size()) {
+  for (int64_t i = 0; i < core_order_; ++i)
+    for (int64_t j = 0; j < core_order_; ++j)
+      columns_[static_cast<size_t>(j * core_order_ + i)] =
+          signs_[static_cast<size_t>(i * core_order_ + j)];
+}
 
 Hadamard Hadamard::whole(int64_t length) {
   DRIFTLESS_REQUIRE(length >= 1, ErrorCode::InvalidArgument, "hadamard: length; got ", length,
@@ -145,17 +152,21 @@ void Hadamard::rotate(std::span<float> block, std::span<float> scratch, bool tra
     }
   }
   const float norm = 1 / std::sqrt(static_cast<float>(order_));
-  for (int64_t start = 0; start < order_; start += core_order_) {
-    for (int64_t i = 0; i < core_order_; ++i) {
-      float sum = 0;
-      for (int64_t j = 0; j < core_order_; ++j) {
-        const int64_t at = transposed ? j * core_order_ + i : i * core_order_ + j;
-        const float x = block[static_cast<size_t>(start + j)];
-        sum += core_[static_cast<size_t>(at)] > 0 ? x : -x;
-      }
-      scratch[static_cast<size_t>(i)] = sum * norm;
+  const auto core = static_cast<size_t>(core_order_);
+  if (core == 1) {
+    // A sum of one term, which begins with zero: -0 becomes 0.
+    for (float& x : block) x = (0.0f + x) * norm;
+    return;
+  }
+  for (size_t start = 0; start < block.size(); start += core) {
+    // All sums side by side, each in the order of its terms.
+    std::fill_n(scratch.begin(), core, 0.0f);
+    for (size_t j = 0; j < core; ++j) {
+      const float x = block[start + j];
+      const float* const signs = (transposed ? signs_ : columns_).data() + j * core;
+      for (size_t i = 0; i < core; ++i) scratch[i] += signs[i] * x;
     }
-    std::copy_n(scratch.begin(), core_order_, block.begin() + start);
+    for (size_t i = 0; i < core; ++i) block[start + i] = scratch[i] * norm;
   }
 }
 

@@ -51,9 +51,11 @@ class Hadamard {
 
   int64_t input_length_;
   int64_t output_length_;
-  int64_t order_;              ///< of one rotated block
-  int64_t core_order_;         ///< k
-  std::vector<int16_t> core_;  ///< the k x k matrix of +-1, row-major
+  int64_t order_;               ///< of one rotated block
+  int64_t core_order_;          ///< k
+  std::vector<int16_t> core_;   ///< the k x k matrix of +-1, row-major
+  std::vector<float> signs_;    ///< the same
+  std::vector<float> columns_;  ///< its transpose
 };
 
 }  // namespace driftless::quant
