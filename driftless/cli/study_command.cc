@@ -13,6 +13,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/report_page.h"
 #include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
 #include "driftless/study/ladder.h"
@@ -82,10 +83,12 @@ void run(const Options& options) {
                                         static_cast<size_t>(stretch.count)),
                 stretch.first);
   if (records.empty()) return;  // another rank has them
-  if (options.flags.out.empty())
+  if (options.flags.out.empty()) {
     for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
-  else
-    std::printf("%s", study::ladder_table(records, study::TableStyle::Plain).c_str());
+    return;
+  }
+  std::printf("%s\n", study::ladder_table(records, study::TableStyle::Plain).c_str());
+  write_report_beside(options.flags.out);
 }
 
 }  // namespace
@@ -98,7 +101,8 @@ void add_study_command(CLI::App& verb) {
   verb.add_option("--data", options->flags.data, "boards with answers")->required();
   add_study_flags(verb, options->flags);
   verb.add_option("--out", options->flags.out,
-                  "append records to this file and skip those it has; default: print them");
+                  "append records to this file, skip those it has, and write a report beside it "
+                  "(.html); default: print them");
   verb.add_option(
       "--rows", options->rows,
       "only these rows of the recipe, such as 5-9, counted from 0; their records may be "

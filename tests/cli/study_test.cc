@@ -189,7 +189,22 @@ TEST_F(Study, AKilledStudyEndsWithTheRecordsOfAnUninterruptedOne) {
   const std::string before = testing::text_of(killed);
   const Outcome again = driftless(kThreeGroups + files() + " --out " + killed);
   EXPECT_EQ(testing::text_of(killed), before);
-  EXPECT_EQ(std::count(again.out.begin(), again.out.end(), '\n'), 13) << again.out;
+  const std::string table = again.out.substr(0, again.out.find("\n\n") + 1);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 13) << again.out;
+}
+
+TEST_F(Study, EndsWithAReportBesideTheRecords) {
+  const std::string command = "study decomposition" + files() +
+                              " --limit 1 --set steps=1 --set calibration_boards=1 --out ";
+  const Outcome outcome = driftless(command + out("records.jsonl"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  if (outcome.err.find("no report") != std::string::npos)
+    GTEST_SKIP() << "built without the plotting library";
+  EXPECT_NE(outcome.out.find(out("records.html") + ": "), std::string::npos) << outcome.out;
+  EXPECT_NE(testing::text_of(out("records.html")).find("decomposition"), std::string::npos);
+  // Records that are called .html stay what they are.
+  ASSERT_EQ(driftless(command + out("odd.html")).exit_code, 0);
+  EXPECT_FALSE(records_of(out("odd.html")).empty());
 }
 
 TEST_F(Study, TwoRanksMakeTheRecordsOfOneProcess) {

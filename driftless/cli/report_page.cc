@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/report_page.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "driftless/base/error.h"
+#include "driftless/base/file.h"
+#include "driftless/report/page.h"
+#include "driftless/study/bench_record.h"
+#include "driftless/study/qat_record.h"
+#include "driftless/study/record.h"
+#include "driftless/study/trace.h"
+
+namespace driftless::cli {
+namespace {
+
+/// A check of the study's as one of the report's.
+report::Check check_with(void (*require)(const study::Json&, std::string_view)) {
+  return [require](const report::Json& line, std::string_view where) {
+    require(study::Json(line), where);
+  };
+}
+
+}  // namespace
+
+void write_report(const std::vector<std::string>& results, const std::string& title,
+                  const std::string& out) {
+  const report::Checks checks{.record = check_with(study::require_record),
+                              .qat = check_with(study::require_qat_record),
+                              .bench = check_with(study::require_bench_record),
+                              .trace = check_with(study::require_trace)};
+  report::Results read;
+  for (const std::string& file : results) report::add_file(file, checks, read);
+  const std::string page =
+      report::render_page(read, {.title = title, .version = DRIFTLESS_VERSION});
+  write_file_atomic(out, page);
+  for (const report::Skipped& line : read.skipped)
+    std::fprintf(stderr, "warning: skipped %s\n", line.reason.c_str());
+  std::printf("%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n", out.c_str(),
+              read.records.size() + read.qat.size() + read.benches.size(), read.traces.size(),
+              read.claims.size(), read.skipped.size(),
+              static_cast<double>(page.size()) / (1 << 20));
+}
+
+void write_report_beside(const std::string& results) {
+  std::string out = std::filesystem::path(results).replace_extension(".html").string();
+  if (out == results) out += ".html";
+  try {
+    write_report({results}, kReportTitle, out);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Unsupported) throw;
+    std::fprintf(stderr, "no report: %s\n", error.what());
+  }
+}
+
+}  // namespace driftless::cli

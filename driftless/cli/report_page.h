@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results files as a page: what report does, and what study and ladder end with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace driftless::cli {
+
+inline constexpr const char* kReportTitle = "driftless: does the trajectory survive?";
+
+/// Writes the page and says on stdout what it holds; skipped lines go to stderr as warnings. Throws
+/// Unsupported in a build without the plotting library.
+void write_report(const std::vector<std::string>& results, const std::string& title,
+                  const std::string& out);
+
+/// The page beside a results file, NAME.html for NAME.jsonl. A build without the plotting library
+/// says so on stderr instead.
+void write_report_beside(const std::string& results);
+
+}  // namespace driftless::cli
