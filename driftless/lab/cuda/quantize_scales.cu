@@ -177,8 +177,7 @@ __global__ void apply_to_vectors(Quantizer quantizer, Extent unclipped, Matrices
   const uint32_t rows = static_cast<uint32_t>(shape.rows);
   const uint32_t row = vector * kVector / length;
   const uint32_t group = vector * kVector % length / static_cast<uint32_t>(index.group);
-  const Scale scale =
-      scales[row / rows * index.matrix_step + row % rows * index.row_step + group];
+  const Scale scale = scales[row / rows * index.matrix_step + row % rows * index.row_step + group];
   const int64_t first = static_cast<int64_t>(vector) * kVector;
   float x[kVector];
   load_vector(in + first, x);
@@ -317,9 +316,9 @@ void apply_scales(const QuantSpec& spec, MatricesShape shape, const Scale* scale
         apply_kernel<In, Out, decltype(quantizer)>
             <<<blocks_for(lines * 32, kTeamThreads), kTeamThreads, 0,
                static_cast<cudaStream_t>(stream)>>>(
-                quantizer, unclipped, shape, spec.window, scales,
-                index, static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out),
-                buffers.inside, buffers.not_finite, buffers.result);
+                quantizer, unclipped, shape, spec.window, scales, index,
+                static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out), buffers.inside,
+                buffers.not_finite, buffers.result);
       });
     });
   });
