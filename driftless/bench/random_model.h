@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models with random weights: as fast as trained ones, for shapes that no trained model has.
+// Published configurations to time, for shapes that no trained model has.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,8 @@
 
 namespace driftless::bench {
 
-/// A published configuration (model/presets.h), with another D where `width` is not 0. Throws what
-/// find_preset and random_model throw.
+/// A published configuration (model/presets.h) with random weights, and with another D where
+/// `width` is not 0. Throws what find_preset throws, and BadConfig for a width that does not fit.
 store::Checkpoint random_preset(std::string_view name, int64_t width);
-
-/// Normal weights with the deviation 1 / sqrt(fan in), so that sums have order 1. Throws BadConfig
-/// for a configuration that is none.
-store::Checkpoint random_model(const model::ModelConfig& config, uint64_t seed);
 
 }  // namespace driftless::bench

@@ -10,7 +10,7 @@
 #include "driftless/base/rng.h"
 #include "driftless/model/config.h"
 #include "driftless/model/shapes.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/store/random_checkpoint.h"
 
 namespace driftless::engine::testing {
 
@@ -101,21 +101,7 @@ inline std::vector<NamedConfig> named_configs() {
   };
 }
 
-/// Weights are normal with deviation 1 / sqrt(fan in), so that sums have order 1.
-inline store::Checkpoint random_checkpoint(const model::ModelConfig& config, uint64_t seed) {
-  Rng rng(seed);
-  store::Checkpoint checkpoint{config, {}, {}};
-  for (const model::ParamSpec& spec : model::parameters(config)) {
-    store::Tensor& tensor = checkpoint.tensors[spec.name];
-    tensor.shape = spec.shape;
-    const bool is_matrix = spec.shape.size() == 2;
-    const double deviation =
-        is_matrix ? 1 / std::sqrt(static_cast<double>(spec.shape.back())) : 1.0;
-    for (int64_t i = 0; i < model::element_count(spec); ++i)
-      tensor.values.push_back(static_cast<float>(deviation * rng.gaussian()));
-  }
-  return checkpoint;
-}
+using store::random_checkpoint;
 
 inline std::vector<uint8_t> random_tokens(const model::ModelConfig& config, uint64_t seed) {
   Rng rng(seed);
