@@ -106,15 +106,15 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .model_file = name_of(flags.model),
              .model_sha256 = sha256_of_file(flags.model),
              .data_file = name_of(flags.data),
-             .data_sha256 = sha256_of_file(flags.data),
+             .data_sha256 = sha256_of_path(flags.data),
              .calibration_file = name_of(calibration),
-             .calibration_sha256 = sha256_of_file(calibration),
+             .calibration_sha256 = sha256_of_path(calibration),
              .backend = backend_name(simulating(flags.backend))};
 }
 
 std::vector<task::Example> StudyFiles::examples_of(const std::string& path) const {
   const task::Task& task = task_of(checkpoint_);
-  if (checkpoint_.config.task != model::Task::Arc) return task::read_examples(task, path);
+  if (checkpoint_.config.task != model::Task::Arc) return read_boards(task, {.path = path});
   ArcOptions options = flags_.arc;
   options.seed = flags_.seed;
   return read_arc_boards(checkpoint_, flags_.model, {.path = path}, options).rows;
