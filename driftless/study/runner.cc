@@ -255,7 +255,7 @@ std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInp
       request.plans.push_back(plans[i]);
     }
     const std::vector<reason::Board> boards =
-        reason::draw_boards(boards_of(input.calibration, input.seed, 0), row.calibration_boards,
+        reason::draw_boards(boards_of(input.calibration, input.seed), row.calibration_boards,
                             static_cast<uint64_t>(row.calibration_seed));
     request.boards = boards;
     const std::vector<quant::QuantPlan> calibrated = backend.calibrate(request);
