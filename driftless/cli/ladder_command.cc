@@ -78,8 +78,12 @@ void add_ladder_command(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   verb.add_option("model", options->flags.model, "checkpoint or packed model (safetensors)")
       ->required();
-  verb.add_option("--source", options->flags.source,
-                  "the checkpoint that a packed model was made from, for the float row");
+  CLI::Option* const source =
+      verb.add_option("--source", options->flags.source,
+                      "the checkpoint that a packed model was made from, for the float row");
+  verb.add_option("--start", options->flags.start,
+                  "the checkpoint that a packed model's quantized training started from, likewise")
+      ->excludes(source);
   verb.add_option("--data", options->flags.data, "boards with answers")->required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
