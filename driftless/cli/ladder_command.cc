@@ -43,7 +43,8 @@ void print(const std::vector<study::Json>& records, const Options& options) {
   const study::Json& first = records.front();
   const std::string note =
       "n " + first.at("n").dump() + " boards of " + first.at("data").at("file").get<std::string>() +
-      ", " + first.at("config").at("steps").dump() + " steps, coverage " + options.rows.coverage +
+      ", " + first.at("config").at("steps").dump() + " steps, coverage " +
+      first.at("config").at("coverage").get<std::string>() +
       "; intervals 95 %; p: McNemar's exact test; time: of " + "the float model's steps";
   std::printf("%s%s\n%s", options.as_markdown ? "\n" : "", note.c_str(),
               study::native_notes(records).c_str());
@@ -55,11 +56,15 @@ std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& fi
   if (files.packed()) {
     DRIFTLESS_REQUIRE(named.schemes == default_schemes(), ErrorCode::InvalidArgument,
                       "--schemes: the packed model is quantized already; expected its source");
-    const SchemeRows own = rows_of(*files.packed());
-    named.schemes = own.schemes;
-    named.coverage = own.coverage;
+    named.schemes = {"none"};
   }
   std::vector<study::Row> rows = resolve(named, files.input("ladder"));
+  if (files.packed()) {
+    study::Row own = row_of(*files.packed());
+    own.steps = rows.front().steps;
+    rows.front().scheme.coverage = own.scheme.coverage;
+    rows.push_back(study::resolve(own, files.checkpoint().config));
+  }
   if (execution_of(options.flags) == study::Execution::Simulated) return rows;
   std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   return with_simulations(rows);

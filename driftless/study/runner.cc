@@ -243,7 +243,9 @@ std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInp
   std::vector<quant::QuantPlan> plans;
   plans.reserve(rows.size());
   for (const Row& row : rows)
-    plans.push_back(quant::resolve(row.scheme, reason::linear_layers(vary(input.config, row))));
+    plans.push_back(
+        row.plan ? *row.plan
+                 : quant::resolve(row.scheme, reason::linear_layers(vary(input.config, row))));
   for (size_t first = 0; first < rows.size(); ++first) {
     if (!plans[first].needs_calibration()) continue;
     const Row& row = rows[first];

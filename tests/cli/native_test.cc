@@ -86,6 +86,10 @@ TEST_F(NativeCommands, LaddersCompareATrainedModelWithItsStart) {
     EXPECT_NE(outcome.out.find(execution), std::string::npos) << outcome.out;
   expect_failure(driftless("ladder " + trained + " --source " DRIFTLESS_MODEL + flags), 12,
                  "--start");
+  const std::string learned = (models / "sudoku-small-int4-raq.safetensors").string();
+  const Outcome steps = driftless("ladder " + learned + " --start " DRIFTLESS_MODEL + flags);
+  ASSERT_EQ(steps.exit_code, 0) << steps.err;
+  EXPECT_NE(steps.out.find("coverage linear"), std::string::npos) << steps.out;
   const std::string other = (models / "eqr-small.safetensors").string();
   expect_failure(driftless("ladder " + trained + " --start " + other + flags), 12,
                  "another configuration");
