@@ -32,6 +32,7 @@ constexpr loop::EpilogueSet kNoEpilogues = {
     .add_norm_columns = [](float*, int64_t, const float*, int64_t, int64_t, float,
                            float*) noexcept {},
     .softmax = [](float*, int64_t, float) noexcept {},
+    .share_codes = [](const float*, int64_t, float, uint8_t, uint8_t*) noexcept { return 1; },
     .multiply = [](const loop::FloatProductArgs&) noexcept {},
 };
 

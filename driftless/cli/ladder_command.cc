@@ -58,6 +58,7 @@ std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& fi
     const SchemeRows own = rows_of(*files.packed());
     named.schemes = own.schemes;
     named.coverage = own.coverage;
+    named.attention = own.attention;
   }
   std::vector<study::Row> rows = resolve(named, files.input("ladder"));
   if (execution_of(options.flags) == study::Execution::Simulated) return rows;

@@ -69,7 +69,7 @@ void require_integer_layers(const quant::QuantPlan& plan) {
 std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
                                                     const CpuOptions& options) {
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
-  if (options.plan == nullptr || options.plan->layers.empty())
+  if (options.plan == nullptr || options.plan->is_float())
     return build_reasoner(checkpoint.config, checkpoint.tensors, {}, {}, options);
   if (options.accumulator != nullptr) {
     const IntegerLayers integers = integer_layers(*options.plan, *options.accumulator);

@@ -47,6 +47,12 @@ struct EpilogueSet {
   /// scale > 0.
   void (*softmax)(float* values, int64_t count, float scale) noexcept;
 
+  /// Softmax in integers: share i of a row is codes[i] / sum, with codes[i] = 255 exp(scale *
+  /// scores[i] - max) to the nearest integer, ties to even, and `sum` the sum of the codes, which is
+  /// returned. Each byte is stored XORed with `flip`. Requires scale > 0.
+  int32_t (*share_codes)(const float* scores, int64_t count, float scale, uint8_t flip,
+                         uint8_t* codes) noexcept;
+
   /// For the small products that stay in float where layers are integers: attention and heads.
   void (*multiply)(const FloatProductArgs& args) noexcept;
 };
