@@ -77,9 +77,8 @@ void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
   CLI::Option* const plan =
       verb.add_option("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
           ->group(kGroup);
-  for (const char* name :
-       {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth", "--hadamard",
-        "--attention"})
+  for (const char* name : {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth",
+                           "--hadamard", "--attention"})
     plan->excludes(verb.get_option(name));
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing")
@@ -115,9 +114,10 @@ PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
   if (!model.packed) return planned_scheme(flags, model.checkpoint, backend);
   const bool asks_for_more = flags.weights != "none" || flags.acts != "none" ||
                              flags.attention != "none" || !flags.plan.empty();
-  DRIFTLESS_REQUIRE(!asks_for_more, ErrorCode::InvalidArgument,
-                    "--weights, --acts, --attention, --plan: the packed model is quantized already; "
-                    "expected its source for another scheme");
+  DRIFTLESS_REQUIRE(
+      !asks_for_more, ErrorCode::InvalidArgument,
+      "--weights, --acts, --attention, --plan: the packed model is quantized already; "
+      "expected its source for another scheme");
   return {.plan = model.packed->plan,
           .text = quant::describe(model.packed->plan, reason::linear_layers(model.packed->config)),
           .calibration = model.packed->calibration};

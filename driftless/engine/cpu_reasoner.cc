@@ -22,9 +22,11 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
       .layout = Layout(config, planned.needs_whole_boards() ? loop::Cut::Whole : loop::Cut::Parts),
       .dtype = options.dtype,
       .workers = options.threads,
+      .slots = options.slots,
       .epilogues = options.epilogues != nullptr ? *options.epilogues : loop::epilogues(),
       .integers = integers,
-      .planned = planned.layers};
+      .planned = planned.layers,
+      .attention = planned.attention};
   return loop::make_stage_reasoner(
       {.config = build.config,
        .tensors = build.tensors,

@@ -32,9 +32,8 @@ void require_sides(const LayerPlan& layer, ErrorCode code, std::string_view wher
 
 void require_attention(AttentionPrecision precision, std::span<const LinearLayer> layers,
                        ErrorCode code, std::string_view where) {
-  const bool has_attention = std::any_of(layers.begin(), layers.end(), [](const LinearLayer& layer) {
-    return layer.feeds_attention;
-  });
+  const bool has_attention = std::any_of(
+      layers.begin(), layers.end(), [](const LinearLayer& layer) { return layer.feeds_attention; });
   DRIFTLESS_REQUIRE(precision == AttentionPrecision::Float || has_attention, code, where,
                     "attention: the model mixes tokens without it; got ", to_string(precision),
                     ", expected none");

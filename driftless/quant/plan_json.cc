@@ -152,8 +152,8 @@ QuantPlan plan_from_json(std::string_view text, std::string_view where) {
   reader.require(version == kVersion, "version", version, std::to_string(kVersion));
   const Json& layers = object.at("layers");
   reader.require(layers.is_object(), "layers", layers, "an object with a key for each layer");
-  QuantPlan plan{.attention = reader.word("attention", AttentionPrecision::Float,
-                                          parse_attention_precision)};
+  QuantPlan plan{
+      .attention = reader.word("attention", AttentionPrecision::Float, parse_attention_precision)};
   plan.layers.reserve(layers.size());
   for (const auto& [name, layer] : layers.items())
     plan.layers.push_back(layer_from(name, layer, where));

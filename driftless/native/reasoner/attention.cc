@@ -80,16 +80,15 @@ class FloatAttention : public AttentionStage {
   void attend(const Work& work, const QueryTile& tile, float* scores,
               float* values) const override {
     const int64_t head_width = qkv_.head_width;
-    epilogues_.multiply(
-        {.a = qkv_.queries(work) + tile.first * qkv_.width + tile.head * head_width,
-         .a_stride = qkv_.width,
-         .b = qkv_.turned(work, tile.head),
-         .b_stride = qkv_.key_stride,
-         .c = scores,
-         .c_stride = qkv_.key_stride,
-         .m = tile.count,
-         .k = head_width,
-         .n = qkv_.key_stride});
+    epilogues_.multiply({.a = qkv_.queries(work) + tile.first * qkv_.width + tile.head * head_width,
+                         .a_stride = qkv_.width,
+                         .b = qkv_.turned(work, tile.head),
+                         .b_stride = qkv_.key_stride,
+                         .c = scores,
+                         .c_stride = qkv_.key_stride,
+                         .m = tile.count,
+                         .k = head_width,
+                         .n = qkv_.key_stride});
     for (int64_t query = 0; query < tile.count; ++query)
       epilogues_.softmax(scores + query * qkv_.key_stride, qkv_.rows, score_scale_);
     epilogues_.multiply({.a = scores,

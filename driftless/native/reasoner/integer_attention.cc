@@ -15,9 +15,9 @@ using loop::Work;
 
 /// The codes of one board, by head.
 struct HeadCodes {
-  std::vector<RowMatrix> queries;   // [T, head width]
-  std::vector<PanelMatrix> keys;    // a column is a key
-  std::vector<PanelMatrix> values;  // a column is a channel
+  std::vector<RowMatrix> queries;        // [T, head width]
+  std::vector<PanelMatrix> keys;         // a column is a key
+  std::vector<PanelMatrix> values;       // a column is a channel
   std::vector<std::vector<int8_t>> row;  // what is being encoded
 
   HeadCodes(const Qkv& qkv, const RowQuantizer& quantizer, const KernelSet& set) {
@@ -46,9 +46,7 @@ SharedScratch<HeadCodes> shared_codes(NativeBuild& build) {
 class Encoding : public Stage {
  public:
   Encoding(NativeBuild& build, std::string prefix)
-      : name_(std::move(prefix)),
-        qkv_(build),
-        codes_(shared_codes(build)) {}
+      : name_(std::move(prefix)), qkv_(build), codes_(shared_codes(build)) {}
 
   [[nodiscard]] int64_t parts() const override { return qkv_.heads; }
 
@@ -104,6 +102,7 @@ class IntegerAttention : public AttentionStage {
   IntegerAttention(NativeBuild& build, const std::string& prefix)
       : AttentionStage(build, prefix, build.set.whole.max_rows),
         set_(build.set),
+        share_scale_(loop::kLog2E * score_scale_),
         codes_(shared_codes(build)),
         shares_(build.shared("attention shares", [&] {
           return row_quantizer(build).make(set_.whole.max_rows, qkv_.rows);
@@ -124,7 +123,7 @@ class IntegerAttention : public AttentionStage {
     }
     for (int64_t query = 0; query < tile.count; ++query) {
       const int32_t sum = epilogues_.share_codes(
-          scores + query * qkv_.key_stride, qkv_.rows, score_scale_,
+          scores + query * qkv_.key_stride, qkv_.rows, share_scale_,
           static_cast<uint8_t>(0x80 ^ set_.row_flip), shares.bytes.data() + query * shares.stride);
       shares.scales[static_cast<size_t>(query)] = 1.0f / static_cast<float>(sum);
     }
@@ -149,6 +148,7 @@ class IntegerAttention : public AttentionStage {
   }
 
   const KernelSet& set_;
+  float share_scale_;
   SharedScratch<HeadCodes> codes_;
   SharedScratch<RowMatrix> shares_;
 };
