@@ -5,8 +5,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <map>
+#include <system_error>
 #include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/base/file.h"
 
 namespace driftless {
@@ -84,6 +87,21 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
 
 std::string sha256_of_file(const std::filesystem::path& path) {
   return sha256_hex(read_file(path));
+}
+
+std::string sha256_of_path(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(path)) return sha256_of_file(path);
+  std::map<std::string, std::string> hashes;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
+       at.increment(error))
+    if (at->is_regular_file())
+      hashes[at->path().lexically_relative(path).generic_string()] = sha256_of_file(at->path());
+  DRIFTLESS_REQUIRE(!error, ErrorCode::Io, path.string(), ": cannot read; ", error.message());
+  std::string text;
+  for (const auto& [name, hash] : hashes) text += hash + "  " + name + "\n";
+  return sha256_hex(std::as_bytes(std::span(text)));
 }
 
 }  // namespace driftless

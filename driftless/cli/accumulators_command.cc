@@ -18,6 +18,7 @@
 #include "driftless/cli/scheme_flags.h"
 #include "driftless/engine/accumulator_observer.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -65,7 +66,7 @@ std::vector<LayerAccumulation> observe(const Input& input, const Options& option
   const auto reasoner =
       engine::make_cpu_reasoner(input.checkpoint, {.slots = 1, .plan = &input.scheme.plan});
   reason::run(
-      *reasoner, boards_of(input.examples, 0),
+      *reasoner, study::boards_of(input.examples, 0),
       {.halting = reason::find_halting("fixed"), .max_steps = options.steps, .observer = &observer},
       [](int64_t, const reason::Answer&) {});
   return observer.layers();

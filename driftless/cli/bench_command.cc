@@ -24,6 +24,7 @@
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/model/shapes.h"
 #include "driftless/native/kernels/kernel_set.h"
+#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -66,7 +67,7 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
     result.examples = read_boards(task_of(checkpoint), {.path = path, .limit = options.boards});
     require_fits(checkpoint, result.examples, path);
   }
-  result.boards = boards_of(result.examples, 0);
+  result.boards = study::boards_of(result.examples, 0);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/progress.h"
+#include "driftless/study/lockstep.h"
 #include "driftless/task/arc/augment.h"
 
 namespace driftless::cli {
@@ -46,7 +47,7 @@ Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
   Progress progress(std::ssize(examples));
   const auto start = std::chrono::steady_clock::now();
   reason::run(
-      reasoner, boards_of(examples, options.seed),
+      reasoner, study::boards_of(examples, options.seed),
       {.halting = options.halting, .max_steps = options.max_steps},
       [&](int64_t board, const reason::Answer& answer) {
         const task::Example& example = examples[static_cast<size_t>(board)];

@@ -43,7 +43,8 @@ void print(const std::vector<study::Json>& records, const Options& options) {
   const study::Json& first = records.front();
   const std::string note =
       "n " + first.at("n").dump() + " boards of " + first.at("data").at("file").get<std::string>() +
-      ", " + first.at("config").at("steps").dump() + " steps, coverage " + options.rows.coverage +
+      ", " + first.at("config").at("steps").dump() + " steps, coverage " +
+      first.at("config").at("coverage").get<std::string>() +
       "; intervals 95 %; p: McNemar's exact test; time: of " + "the float model's steps";
   std::printf("%s%s\n%s", options.as_markdown ? "\n" : "", note.c_str(),
               study::native_notes(records).c_str());
@@ -53,14 +54,19 @@ void print(const std::vector<study::Json>& records, const Options& options) {
 std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& files) {
   SchemeRows named = options.rows;
   if (files.packed()) {
-    DRIFTLESS_REQUIRE(named.schemes == default_schemes(), ErrorCode::InvalidArgument,
-                      "--schemes: the packed model is quantized already; expected its source");
-    const SchemeRows own = rows_of(*files.packed());
-    named.schemes = own.schemes;
-    named.coverage = own.coverage;
-    named.attention = own.attention;
+    DRIFTLESS_REQUIRE(named.schemes == default_schemes() && named.attention == "none",
+                      ErrorCode::InvalidArgument,
+                      "--schemes, --attention: the packed model is quantized already; expected its "
+                      "source");
+    named.schemes = {"none"};
   }
   std::vector<study::Row> rows = resolve(named, files.input("ladder"));
+  if (files.packed()) {
+    study::Row own = row_of(*files.packed());
+    own.steps = rows.front().steps;
+    rows.front().scheme.coverage = own.scheme.coverage;
+    rows.push_back(study::resolve(own, files.checkpoint().config));
+  }
   if (execution_of(options.flags) == study::Execution::Simulated) return rows;
   std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   return with_simulations(rows);
@@ -79,8 +85,12 @@ void add_ladder_command(CLI::App& verb) {
   auto options = std::make_shared<Options>();
   verb.add_option("model", options->flags.model, "checkpoint or packed model (safetensors)")
       ->required();
-  verb.add_option("--source", options->flags.source,
-                  "the checkpoint that a packed model was made from, for the float row");
+  CLI::Option* const source =
+      verb.add_option("--source", options->flags.source,
+                      "the checkpoint that a packed model was made from, for the float row");
+  verb.add_option("--start", options->flags.start,
+                  "the checkpoint that a packed model's quantized training started from, likewise")
+      ->excludes(source);
   verb.add_option("--data", options->flags.data, "boards with answers")->required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);

@@ -71,15 +71,6 @@ void require_writable(const std::string& path) {
                     ": cannot write there; got a folder, expected the name of a file");
 }
 
-std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed) {
-  std::vector<reason::Board> boards;
-  boards.reserve(examples.size());
-  for (const task::Example& example : examples)
-    boards.push_back(
-        {.tokens = example.input, .puzzle = example.puzzle, .seed = seed + boards.size()});
-  return boards;
-}
-
 int64_t default_threads() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
 
 }  // namespace driftless::cli

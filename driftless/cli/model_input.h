@@ -42,9 +42,6 @@ void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Exa
 /// Throws Io, before hours of work, when a file could not be written there; "" is no file.
 void require_writable(const std::string& path);
 
-/// The boards as a reasoner takes them; board i gets the seed `seed` + i. They look at `examples`.
-std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed);
-
 /// As many as the machine runs at once.
 int64_t default_threads();
 

@@ -9,6 +9,7 @@
 #include "driftless/quant/plan_json.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -42,8 +43,8 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
   const std::vector<task::Example> examples =
       task::read_examples(task_of(checkpoint), flags.calibration_data);
   require_fits(checkpoint, examples, flags.calibration_data);
-  const auto boards =
-      reason::draw_boards(boards_of(examples, 0), flags.calibration_boards, flags.calibration_seed);
+  const auto boards = reason::draw_boards(study::boards_of(examples, 0), flags.calibration_boards,
+                                          flags.calibration_seed);
   calibrate(checkpoint, backend, boards, std::span(&plan, 1));
   return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
          ", seed " + std::to_string(flags.calibration_seed);

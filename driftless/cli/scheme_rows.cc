@@ -74,25 +74,25 @@ std::vector<study::Row> with_simulations(std::span<const study::Row> rows) {
   return all;
 }
 
-SchemeRows rows_of(const store::PackedModel& packed) {
+study::Row row_of(const store::PackedModel& packed) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(packed.config);
+  const auto& planned = packed.plan.layers;
+  const quant::LayerPlan first = planned.empty() ? quant::LayerPlan{} : planned.front();
+  DRIFTLESS_REQUIRE(std::all_of(planned.begin(), planned.end(),
+                                [&](const quant::LayerPlan& layer) {
+                                  return layer.weights == first.weights && layer.acts == first.acts;
+                                }),
+                    ErrorCode::Unsupported,
+                    "ladder: the packed model's plan is no row of a ladder, since layers differ: ",
+                    quant::describe(packed.plan, layers), "; use eval with and without --native");
   const bool covers_heads = std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
     return !layer.is_in_block && packed.plan.find(layer.name) != nullptr;
   });
-  const quant::LayerPlan first =
-      packed.plan.layers.empty() ? quant::LayerPlan{} : packed.plan.layers.front();
-  const quant::Scheme scheme{
-      .weights = first.weights,
-      .acts = first.acts,
-      .coverage = covers_heads ? quant::Coverage::Linear : quant::Coverage::Block,
-      .attention = packed.plan.attention};
-  DRIFTLESS_REQUIRE(quant::resolve(scheme, layers) == packed.plan, ErrorCode::Unsupported,
-                    "ladder: the packed model's plan is no row of a ladder, since layers differ or "
-                    "scales were calibrated: ",
-                    quant::describe(packed.plan, layers), "; use eval with and without --native");
-  return {.schemes = {"none", quant::to_string(first.weights) + ":" + quant::to_string(first.acts)},
-          .coverage = std::string(quant::to_string(scheme.coverage)),
-          .attention = std::string(quant::to_string(scheme.attention))};
+  return {.scheme = {.weights = first.weights,
+                     .acts = first.acts,
+                     .coverage = covers_heads ? quant::Coverage::Linear : quant::Coverage::Block,
+                     .attention = packed.plan.attention},
+          .plan = packed.plan};
 }
 
 }  // namespace driftless::cli

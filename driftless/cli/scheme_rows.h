@@ -36,8 +36,8 @@ study::Row native_row(study::Row row);
 /// Each native row behind its simulation.
 std::vector<study::Row> with_simulations(std::span<const study::Row> rows);
 
-/// "WEIGHTS:ACTIVATIONS", the coverage and the attention of a packed model's plan. Throws
-/// Unsupported where no scheme says the plan: layers differ, or it was calibrated.
-SchemeRows rows_of(const store::PackedModel& packed);
+/// A packed model's own row, with its plan. Throws Unsupported where the quantizers of its layers
+/// differ, which no row of a table could say.
+study::Row row_of(const store::PackedModel& packed);
 
 }  // namespace driftless::cli

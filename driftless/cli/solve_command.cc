@@ -12,6 +12,7 @@
 #include "driftless/cli/scheme_flags.h"
 #include "driftless/cli/solve_view.h"
 #include "driftless/reason/run.h"
+#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -77,7 +78,7 @@ void solve(SolveOptions options) {
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
   require_fits(checkpoint, examples, options.file.empty() ? "solve" : options.file);
   const auto reasoner = make_reasoner_for(model, options);
-  const std::vector<reason::Board> boards = boards_of(examples, options.seed);
+  const std::vector<reason::Board> boards = study::boards_of(examples, options.seed);
   const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;
   for (size_t i = 0; i < boards.size(); ++i) {
     if (is_ambiguous(task, examples[i]))

@@ -23,15 +23,23 @@ store::Checkpoint varied(const store::Checkpoint& checkpoint, const model::Model
   return {.config = config, .tensors = checkpoint.tensors, .metadata = checkpoint.metadata};
 }
 
-/// The float model: that of the file, or the source of a packed one.
+/// What stands beside a packed model; "" for none.
+const std::string& origin_of(const StudyFlags& flags) {
+  return flags.source.empty() ? flags.start : flags.source;
+}
+
+/// The float model: that of the file, or the origin of a packed one.
 store::Checkpoint load_float(const StudyFlags& flags) {
   const bool is_packed = store::is_packed(flags.model);
-  DRIFTLESS_REQUIRE(is_packed || flags.source.empty(), ErrorCode::InvalidArgument,
-                    "--source: for packed models only; got ", flags.model, ", a float checkpoint");
-  DRIFTLESS_REQUIRE(!is_packed || !flags.source.empty(), ErrorCode::InvalidArgument, flags.model,
+  DRIFTLESS_REQUIRE(is_packed || origin_of(flags).empty(), ErrorCode::InvalidArgument,
+                    "--source and --start: for packed models only; got ", flags.model,
+                    ", a float checkpoint");
+  DRIFTLESS_REQUIRE(!is_packed || !origin_of(flags).empty(), ErrorCode::InvalidArgument,
+                    flags.model,
                     ": a packed model has no float weights to compare with; expected a float "
-                    "checkpoint, or ladder with --source CHECKPOINT, what it was packed from");
-  return load_float_model(is_packed ? flags.source : flags.model);
+                    "checkpoint, or ladder with --source CHECKPOINT, what it was packed from, or "
+                    "--start CHECKPOINT, what its quantized training started from");
+  return load_float_model(is_packed ? origin_of(flags) : flags.model);
 }
 
 /// The plan as quant::resolve orders it; a file has its own order.
@@ -44,12 +52,13 @@ quant::QuantPlan in_order(const quant::QuantPlan& plan, const model::ModelConfig
 }
 
 std::optional<store::PackedModel> load_packed_of(const StudyFlags& flags) {
-  if (flags.source.empty()) return {};
+  if (origin_of(flags).empty()) return {};
   store::PackedModel packed = store::load_packed(flags.model);
-  const std::string got = sha256_of_file(flags.source);
-  DRIFTLESS_REQUIRE(got == packed.source_sha256, ErrorCode::BadFile, flags.source, ": not what ",
-                    flags.model, " was packed from; got SHA-256 ", got, ", expected ",
-                    packed.source_sha256);
+  const std::string got = sha256_of_file(origin_of(flags));
+  DRIFTLESS_REQUIRE(flags.source.empty() || got == packed.source_sha256, ErrorCode::BadFile,
+                    flags.source, ": not what ", flags.model, " was packed from; got SHA-256 ", got,
+                    ", expected ", packed.source_sha256,
+                    "; for a model that was trained further, --start");
   packed.plan = in_order(packed.plan, packed.config);
   return packed;
 }
@@ -93,6 +102,9 @@ study::Execution execution_of(const StudyFlags& flags) {
 
 StudyFiles::StudyFiles(const StudyFlags& flags)
     : flags_(flags), checkpoint_(load_float(flags)), packed_(load_packed_of(flags)) {
+  DRIFTLESS_REQUIRE(!packed_ || packed_->config == checkpoint_.config, ErrorCode::BadFile,
+                    origin_of(flags), ": another configuration than ", flags.model,
+                    "; expected the checkpoint that it comes from");
   require_device(flags.backend);
   examples_ = examples_of(flags.data);
   require_fits(checkpoint_, examples_, flags.data);
@@ -106,15 +118,15 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
              .model_file = name_of(flags.model),
              .model_sha256 = sha256_of_file(flags.model),
              .data_file = name_of(flags.data),
-             .data_sha256 = sha256_of_file(flags.data),
+             .data_sha256 = sha256_of_path(flags.data),
              .calibration_file = name_of(calibration),
-             .calibration_sha256 = sha256_of_file(calibration),
+             .calibration_sha256 = sha256_of_path(calibration),
              .backend = backend_name(simulating(flags.backend))};
 }
 
 std::vector<task::Example> StudyFiles::examples_of(const std::string& path) const {
   const task::Task& task = task_of(checkpoint_);
-  if (checkpoint_.config.task != model::Task::Arc) return task::read_examples(task, path);
+  if (checkpoint_.config.task != model::Task::Arc) return read_boards(task, {.path = path});
   ArcOptions options = flags_.arc;
   options.seed = flags_.seed;
   return read_arc_boards(checkpoint_, flags_.model, {.path = path}, options).rows;

@@ -20,6 +20,7 @@ namespace driftless::cli {
 struct StudyFlags {
   std::string model = default_model().string();
   std::string source;  // the checkpoint that a packed model was made from
+  std::string start;   // or the one that its quantized training started from
   std::string data;
   std::string calibration_data;  // empty: the data itself
   int64_t limit = 0;             // 0: all
@@ -37,8 +38,8 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags);
 study::Execution execution_of(const StudyFlags& flags);
 
 /// The files that the flags name, read and checked. Lives as long as the study. A packed model
-/// needs its source, which is the float model beside it. Throws InvalidArgument without it, BadFile
-/// where the source is another one.
+/// needs its source or start, which is the float model beside it. Throws InvalidArgument without
+/// either, BadFile where the source is another one or the start has another configuration.
 class StudyFiles {
  public:
   explicit StudyFiles(const StudyFlags& flags);

@@ -42,7 +42,10 @@ quant::QuantPlan calibrated(const Recipe& recipe, const QatPlan& qat, const Boar
   boards.reserve(drawn.capacity());
   for (int64_t i = 0; i < recipe.quant.calibration_boards; ++i) {
     drawn.push_back(pool.draw(rng));
-    boards.push_back({.tokens = drawn.back().input, .seed = static_cast<uint64_t>(i), .number = i});
+    boards.push_back({.tokens = drawn.back().input,
+                      .puzzle = drawn.back().puzzle,
+                      .seed = static_cast<uint64_t>(i),
+                      .number = i});
   }
   const store::Checkpoint checkpoint = to_checkpoint(recipe.model, weights);
   reason::calibrate(

@@ -39,6 +39,7 @@ std::vector<reason::Board> boards_of(std::span<const task::Example> examples, ui
   boards.reserve(examples.size());
   for (const task::Example& example : examples)
     boards.push_back({.tokens = example.input,
+                      .puzzle = example.puzzle,
                       .seed = seed + static_cast<uint64_t>(first) + boards.size(),
                       .number = first + std::ssize(boards)});
   return boards;

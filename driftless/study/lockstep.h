@@ -53,7 +53,7 @@ struct BatchResult {
 /// The boards as a reasoner takes them; board i of the span gets the seed `seed` + first + i. They
 /// look at the examples.
 std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed,
-                                     int64_t first);
+                                     int64_t first = 0);
 
 class Lockstep {
  public:

@@ -18,6 +18,7 @@ constexpr double kFloatBits = 32;
 }  // namespace
 
 bool needs_calibration(const Row& row) {
+  if (row.plan) return false;
   return row.scheme.acts.source == quant::Source::Static || row.scheme.smooth.has_value();
 }
 

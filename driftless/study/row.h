@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,6 +19,8 @@ enum class Execution : uint8_t { Simulated, Native };
 /// A row as it is written in a recipe. Zero cycles or steps mean the model's own.
 struct Row {
   quant::Scheme scheme;
+  /// A packed model's own plan; absent: what the scheme says.
+  std::optional<quant::QuantPlan> plan{};
   int64_t h_cycles = 0;
   int64_t l_cycles = 0;
   int64_t steps = 0;

@@ -243,7 +243,9 @@ std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInp
   std::vector<quant::QuantPlan> plans;
   plans.reserve(rows.size());
   for (const Row& row : rows)
-    plans.push_back(quant::resolve(row.scheme, reason::linear_layers(vary(input.config, row))));
+    plans.push_back(
+        row.plan ? *row.plan
+                 : quant::resolve(row.scheme, reason::linear_layers(vary(input.config, row))));
   for (size_t first = 0; first < rows.size(); ++first) {
     if (!plans[first].needs_calibration()) continue;
     const Row& row = rows[first];
@@ -255,7 +257,7 @@ std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInp
       request.plans.push_back(plans[i]);
     }
     const std::vector<reason::Board> boards =
-        reason::draw_boards(boards_of(input.calibration, input.seed, 0), row.calibration_boards,
+        reason::draw_boards(boards_of(input.calibration, input.seed), row.calibration_boards,
                             static_cast<uint64_t>(row.calibration_seed));
     request.boards = boards;
     const std::vector<quant::QuantPlan> calibrated = backend.calibrate(request);

@@ -32,5 +32,16 @@ TEST(Sha256, OfAFile) {
   EXPECT_ERROR(sha256_of_file(dir.path() / "absent"), ErrorCode::Io, "absent");
 }
 
+TEST(Sha256, OfAFolder) {
+  const testing::TempDir dir;
+  std::filesystem::create_directories(dir.path() / "set" / "train");
+  write_file_atomic(dir.path() / "set" / "train" / "b", std::string_view("abc"));
+  write_file_atomic(dir.path() / "set" / "a", std::string_view(""));
+  EXPECT_EQ(sha256_of_path(dir.path() / "set"),
+            hash_of(hash_of("") + "  a\n" + hash_of("abc") + "  train/b\n"));
+  EXPECT_EQ(sha256_of_path(dir.path() / "set" / "train" / "b"), hash_of("abc"));
+  EXPECT_ERROR(sha256_of_path(dir.path() / "absent"), ErrorCode::Io, "absent");
+}
+
 }  // namespace
 }  // namespace driftless

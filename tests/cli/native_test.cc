@@ -75,6 +75,26 @@ TEST_F(NativeCommands, LaddersCompareFloatSimulatedAndNative) {
   EXPECT_EQ(notes(packed.out), notes(source.out)) << "the packed model is a row of its source";
 }
 
+TEST_F(NativeCommands, LaddersCompareATrainedModelWithItsStart) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  const auto models = std::filesystem::path(DRIFTLESS_MODEL).parent_path();
+  const std::string trained = (models / "sudoku-small-mxint4-qat.safetensors").string();
+  const std::string flags = " --steps 2 --data " + file("boards.txt");
+  const Outcome outcome = driftless("ladder " + trained + " --start " DRIFTLESS_MODEL + flags);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* execution : {" float ", " simulated "})
+    EXPECT_NE(outcome.out.find(execution), std::string::npos) << outcome.out;
+  expect_failure(driftless("ladder " + trained + " --source " DRIFTLESS_MODEL + flags), 12,
+                 "--start");
+  const std::string learned = (models / "sudoku-small-int4-raq.safetensors").string();
+  const Outcome steps = driftless("ladder " + learned + " --start " DRIFTLESS_MODEL + flags);
+  ASSERT_EQ(steps.exit_code, 0) << steps.err;
+  EXPECT_NE(steps.out.find("coverage linear"), std::string::npos) << steps.out;
+  const std::string other = (models / "eqr-small.safetensors").string();
+  expect_failure(driftless("ladder " + trained + " --start " + other + flags), 12,
+                 "another configuration");
+}
+
 TEST_F(NativeCommands, LaddersAndStudiesSayWhatPackedModelsNeed) {
   const std::string data = " --data " + file("boards.txt");
   expect_failure(driftless("ladder " DRIFTLESS_PACKED_MODEL + data), 10, "--source");

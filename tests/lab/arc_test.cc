@@ -140,6 +140,10 @@ TEST_F(ArcTraining, LearnsRulesFromDemonstrationsAndVotes) {
     EXPECT_EQ(record.at("boards"), 12);
     EXPECT_EQ(record.at("pass").at(0).at("share").get<double>(), 1) << eval.out;
     EXPECT_EQ(Json::parse(text_of(path("submission.json"))).size(), 2u);
+    const Outcome study = driftless("study mini-arc-ladder --rows 0 --model " +
+                                    path("run/weights.safetensors") + " --data " + path(data));
+    ASSERT_EQ(study.exit_code, 0) << study.err;
+    EXPECT_EQ(Json::parse(study.out).at("exact").at("share"), record.at("exact").at("share"));
   }
 }
 

@@ -130,6 +130,29 @@ TEST_F(TrainProgram, KilledAtAnyMomentResumesBitForBit) {
   EXPECT_FALSE(has_temporary_file(path("killed")));
 }
 
+TEST_F(TrainProgram, QuantizedRunsResumeBitForBit) {
+  ASSERT_EQ(train("float").exit_code, 0);
+  const std::string quant =
+      "[quant]\nweights = \"int4/tensor\"\nacts = \"int4/tensor/static\"\nweight_method = \"lsq\"\n"
+      "act_method = \"lsq\"\n[eval]";
+  write("qat.toml", edited("[eval]", quant));
+  const auto qat = [&](const std::string& out, const std::string& more) {
+    return driftless::testing::run_program(
+        "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 " DRIFTLESS_PROGRAM " qat " + path("qat.toml") +
+        " --out " + path(out) + " " + more);
+  };
+  const std::string from = "--from " + path("float/weights.safetensors");
+  ASSERT_EQ(qat("straight", from).exit_code, 0);
+  ASSERT_EQ(qat("stopped", from + " --seconds 0.1").exit_code, 0);
+  ASSERT_LT(untimed_metrics(path("stopped")).back().at("step"), 60);
+  const Outcome last = qat("stopped", "--resume");
+  ASSERT_EQ(last.exit_code, 0) << last.err;
+  for (const char* file : {"weights.safetensors", "plan.json"})
+    EXPECT_EQ(text_of(path(std::string("stopped/") + file)),
+              text_of(path(std::string("straight/") + file)))
+        << file;
+}
+
 TEST_F(TrainProgram, SignalsFinishTheStepSaveAndSayHowToGoOn) {
   write("recipe.toml", edited("steps = 60", "steps = 100000000"));
   for (const int signal : {SIGINT, SIGTERM}) {

@@ -46,32 +46,46 @@ struct Pieces {
 
 const std::string kWeight = "L_level.layers.0.mlp.down_proj.weight";
 
-TEST(PackedModel, SurvivesItsFile) {
+/// Through a file and back: the same plan, and for each weight the values that its layer multiplies.
+void expect_survives(const Checkpoint& checkpoint, const quant::QuantPlan& plan) {
   const TempDir dir;
   const auto path = dir.path() / "packed.safetensors";
-  const Checkpoint checkpoint = testing::small_checkpoint();
+  PackedModel packed = pack_model(checkpoint, plan);
+  packed.source_sha256 = std::string(64, 'a');
+  save_packed(path, packed);
+  EXPECT_TRUE(is_packed(path));
+  const PackedModel loaded = load_packed(path);
+  EXPECT_EQ(loaded.config, packed.config);
+  for (const quant::LayerPlan& layer : packed.plan.layers)
+    EXPECT_EQ(*loaded.plan.find(layer.name), layer);
+  EXPECT_EQ(loaded.source_sha256, packed.source_sha256);
+  ASSERT_EQ(loaded.weights.size(), packed.weights.size());
+  for (const auto& [name, tensor] : packed.tensors)
+    EXPECT_EQ(loaded.tensors.at(name).values, tensor.values) << name;
+  for (const auto& [name, weight] : packed.weights) {
+    const Tensor& source = checkpoint.tensors.at(name);
+    const quant::ConstMat matrix{source.values.data(), source.shape[0], source.shape[1]};
+    const quant::PlannedLayer layer(*packed.plan.find(name), matrix);
+    EXPECT_EQ(decoded(loaded.weights.at(name)).values, layer.multiplied_weight(matrix)) << name;
+  }
+}
+
+TEST(PackedModel, SurvivesItsFile) {
   for (const char* weights : {"mxint4,window=4", "mxint4,rule=mse", "mxint8", "int8/channel",
                               "uint4/group32", "nvfp4", "int3/tensor"}) {
-    PackedModel packed = pack_model(checkpoint, plan_of(weights, "mxint4,window=4"));
-    packed.source_sha256 = std::string(64, 'a');
-    save_packed(path, packed);
-    EXPECT_TRUE(is_packed(path));
-    const PackedModel loaded = load_packed(path);
-    EXPECT_EQ(loaded.config, packed.config);
-    for (const quant::LayerPlan& layer : packed.plan.layers)
-      EXPECT_EQ(*loaded.plan.find(layer.name), layer);
-    EXPECT_EQ(loaded.source_sha256, packed.source_sha256);
-    ASSERT_EQ(loaded.weights.size(), packed.weights.size());
-    for (const auto& [name, tensor] : packed.tensors)
-      EXPECT_EQ(loaded.tensors.at(name).values, tensor.values) << name;
-    for (const auto& [name, weight] : packed.weights) {
-      const Tensor& source = checkpoint.tensors.at(name);
-      const quant::ConstMat matrix{source.values.data(), source.shape[0], source.shape[1]};
-      const quant::PlannedLayer layer(*packed.plan.find(name), matrix);
-      EXPECT_EQ(decoded(loaded.weights.at(name)).values, layer.multiplied_weight(matrix))
-          << name << ", " << weights;
-    }
+    SCOPED_TRACE(weights);
+    expect_survives(testing::small_checkpoint(), plan_of(weights, "mxint4,window=4"));
   }
+}
+
+TEST(PackedModel, KeepsLearnedStepsOfWeights) {
+  quant::QuantPlan plan = plan_of("int4/tensor", "int4/tensor/static");
+  for (quant::LayerPlan& layer : plan.layers) {
+    layer.weights.source = quant::Source::Static;
+    layer.weight_scales = {{.scale = 0.03125f}};
+    layer.scales = {{.scale = 0.5f}};
+  }
+  expect_survives(testing::small_checkpoint(), plan);
 }
 
 TEST(PackedModel, TakesFourAndAQuarterBits) {

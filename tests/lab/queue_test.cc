@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// scripts/gpu_queue with jobs of a second: they wait for each other, are done once, and bad plans
+// are named.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "driftless/base/file.h"
+
+#include "tests/testing/run_program.h"
+#include "tests/testing/temp_dir.h"
+
+namespace driftless::lab {
+namespace {
+
+using driftless::testing::Outcome;
+using driftless::testing::run_program;
+
+constexpr const char* kRecipe = R"(
+[[task.pool]]
+generate = 20
+seed = 1
+extra_clues = 4
+[model]
+vocab_size = 6
+seq_len = 16
+hidden_size = 32
+num_layers = 1
+expansion = 1
+[recursion]
+h_cycles = 1
+l_cycles = 1
+halt_max_steps = 2
+[train]
+seed = 5
+batch = 4
+lr = 1e-3
+warmup_steps = 0
+steps = 1000000
+decay_steps = 0
+[eval]
+generate = 4
+seed = 2
+extra_clues = 4
+)";
+
+class GpuQueue : public ::testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) const {
+    write_file_atomic(dir_.path() / name, text);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (dir_.path() / name).string();
+  }
+  [[nodiscard]] Outcome run(const std::string& plan) const {
+    write("plan.toml", plan);
+    return run_program(
+        "cd " + dir_.path().string() + " && OMP_NUM_THREADS=1 DEVICE=cpu WORK=" + path("work") +
+        " BINARY=" DRIFTLESS_PROGRAM " " DRIFTLESS_SOURCE "/scripts/gpu_queue plan.toml 60 out");
+  }
+  /// The files of the results.
+  [[nodiscard]] std::string results() const {
+    return run_program("tar -tf " + path("out/results.tar.0")).out;
+  }
+
+  testing::TempDir dir_;
+};
+
+constexpr const char* kPlan = R"(
+[[job]]
+name = "quantized"
+qat = "qat.toml"
+from = "@float"
+set = { steps = 3 }
+
+[[job]]
+name = "float"
+train = "recipe.toml"
+set = { steps = 5, lr = 2e-3 }
+)";
+
+TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
+  write("recipe.toml", kRecipe);
+  write("qat.toml", std::string(kRecipe) + "[quant]\nweights = \"mxint4\"\nacts = \"mxint4\"\n");
+  const Outcome first = run(kPlan);
+  ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
+  EXPECT_NE(first.out.find("2 of 2 jobs are done"), std::string::npos) << first.out;
+  EXPECT_LT(first.out.find("float"), first.out.find("quantized")) << first.out;
+  for (const char* file : {"float/run/weights.safetensors", "quantized/run/plan.json"})
+    EXPECT_NE(results().find(file), std::string::npos) << file;
+
+  const Outcome second = run(kPlan);
+  EXPECT_EQ(second.out.find("quantized"), std::string::npos) << second.out;
+  EXPECT_NE(second.out.find("2 of 2 jobs are done"), std::string::npos) << second.out;
+  EXPECT_EQ(results().find("weights.safetensors"), std::string::npos)
+      << "given by the first call already";
+}
+
+TEST_F(GpuQueue, NamesWhatIsWrongWithAPlan) {
+  write("recipe.toml", kRecipe);
+  const auto expect_refused = [&](const std::string& plan, const std::string& word) {
+    const Outcome outcome = run(plan);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
+  };
+  expect_refused("[[job]]\nname = \"a\"\n", "job 'a': no kind; expected one of bench, train");
+  expect_refused("[[job]]\nname = \"a\"\neval = \"@b\"\ndata = \"d\"\n", "job 'a': needs 'b'");
+  expect_refused("[[job]]\nname = \"a\"\ntrain = \"recipe.toml\"\nset = { lrr = 1 }\n",
+                 "job 'a': 0 lines of recipe.toml set lrr");
+  expect_refused("[[job]]\nname = \"a\"\ntrain = \"none.toml\"\n", "none.toml");
+}
+
+}  // namespace
+}  // namespace driftless::lab
