@@ -96,6 +96,23 @@ TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
       << "given by the first call already";
 }
 
+TEST_F(GpuQueue, DoesNotWaitForAJobThatFailed) {
+  write("recipe.toml", kRecipe);
+  const Outcome outcome = run(R"(
+[[job]]
+name = "broken"
+command = ["no such verb"]
+[[job]]
+name = "after"
+eval = "@broken"
+data = "boards.csv"
+)");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("broken"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("after"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("0 of 2 jobs are done"), std::string::npos) << outcome.out;
+}
+
 TEST_F(GpuQueue, NamesWhatIsWrongWithAPlan) {
   write("recipe.toml", kRecipe);
   const auto expect_refused = [&](const std::string& plan, const std::string& word) {
