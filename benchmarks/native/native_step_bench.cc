@@ -125,7 +125,8 @@ int main(int argc, char** argv) {
   using namespace driftless;
   native::Arguments args;
   if (argc < 2) {
-    std::fprintf(stderr, "native_step_bench: expected MODEL [rounds] [batch] [weights] [acts] [threads] "
+    std::fprintf(stderr,
+                 "native_step_bench: expected MODEL [rounds] [batch] [weights] [acts] [threads] "
                  "[attention]\n");
     return 2;
   }
