@@ -2,7 +2,7 @@
 // Whole supervision steps: native beside the peak of the multiply instruction and our float32
 // path, in turns within one run. Checks first that the native states equal the simulated ones.
 //
-//   native_step_bench MODEL [rounds] [batch] [weights] [acts] [threads]
+//   native_step_bench MODEL [rounds] [batch] [weights] [acts] [threads] [attention]
 //   native_step_bench PRESET:WIDTH ...  such as trm-maze:256, with random weights
 //   DRIFTLESS_NATIVE_ISA and DNNL_MAX_CPU_ISA choose the kernels
 #include <algorithm>
@@ -31,6 +31,7 @@ struct Arguments {
   std::string weights = "mxint4,window=4";
   std::string acts = "mxint4,window=4";
   long threads = 1;
+  std::string attention = "none";
 };
 
 /// A reasoner with a board of random tokens in every slot.
@@ -81,9 +82,11 @@ store::Checkpoint load(const std::string& model) {
 
 void run(const Arguments& args) {
   const store::Checkpoint checkpoint = load(args.model);
-  const quant::QuantPlan plan = quant::resolve({.weights = quant::parse_quant_spec(args.weights),
-                                                .acts = quant::parse_quant_spec(args.acts)},
-                                               reason::linear_layers(checkpoint.config));
+  const quant::QuantPlan plan =
+      quant::resolve({.weights = quant::parse_quant_spec(args.weights),
+                      .acts = quant::parse_quant_spec(args.acts),
+                      .attention = quant::parse_attention_precision(args.attention)},
+                     reason::linear_layers(checkpoint.config));
   const store::PackedModel packed = store::pack_model(checkpoint, plan);
   const NativeOptions options{.slots = args.batch, .threads = args.threads};
   Thinking native(make_native_reasoner(packed, options));
@@ -105,9 +108,9 @@ void run(const Arguments& args) {
     float_step.run();
   }
   const double peak_gops = peak.gops() * static_cast<double>(args.threads);
-  std::printf("D %lld, batch %ld, %ld threads, weights %s, acts %s\n",
+  std::printf("D %lld, batch %ld, %ld threads, weights %s, acts %s, attention %s\n",
               static_cast<long long>(checkpoint.config.hidden_size), args.batch, args.threads,
-              args.weights.c_str(), args.acts.c_str());
+              args.weights.c_str(), args.acts.c_str(), args.attention.c_str());
   std::printf("  largest distance from the simulated state after a step: %g\n",
               static_cast<double>(worst));
   std::printf("  native %.1f GOP/s, %.1f %% of the int8 peak (%.1f), %.2f x float32\n",
@@ -122,7 +125,9 @@ int main(int argc, char** argv) {
   using namespace driftless;
   native::Arguments args;
   if (argc < 2) {
-    std::fprintf(stderr, "native_step_bench: expected MODEL [rounds] [batch] [weights] [acts]\n");
+    std::fprintf(stderr,
+                 "native_step_bench: expected MODEL [rounds] [batch] [weights] [acts] [threads] "
+                 "[attention]\n");
     return 2;
   }
   args.model = argv[1];
@@ -130,6 +135,7 @@ int main(int argc, char** argv) {
   if (argc > 3) args.batch = std::max(1l, std::strtol(argv[3], nullptr, 10));
   if (argc > 4) args.weights = argv[4];
   if (argc > 5) args.acts = argv[5];
+  if (argc > 7) args.attention = argv[7];
   if (argc > 6) args.threads = std::max(1l, std::strtol(argv[6], nullptr, 10));
   try {
     std::printf("%s, kernels %s, best of %ld rounds\n", processor_name().c_str(),

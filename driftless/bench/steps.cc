@@ -32,6 +32,7 @@ constexpr loop::EpilogueSet kNoEpilogues = {
     .add_norm_columns = [](float*, int64_t, const float*, int64_t, int64_t, float,
                            float*) noexcept {},
     .softmax = [](float*, int64_t, float) noexcept {},
+    .share_codes = [](const float*, int64_t, float, uint8_t, uint8_t*) noexcept { return 1; },
     .multiply = [](const loop::FloatProductArgs&) noexcept {},
 };
 
@@ -40,11 +41,12 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weights,
-                         const char* acts) {
-  return quant::resolve(
-      {.weights = quant::parse_quant_spec(weights), .acts = quant::parse_quant_spec(acts)},
-      reason::linear_layers(checkpoint.config));
+quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weights, const char* acts,
+                         quant::AttentionPrecision attention) {
+  return quant::resolve({.weights = quant::parse_quant_spec(weights),
+                         .acts = quant::parse_quant_spec(acts),
+                         .attention = attention},
+                        reason::linear_layers(checkpoint.config));
 }
 
 Path cpu_path(std::string name, const store::Checkpoint& checkpoint, Dtype dtype) {
@@ -56,9 +58,10 @@ Path cpu_path(std::string name, const store::Checkpoint& checkpoint, Dtype dtype
 
 using Packed = std::shared_ptr<const store::PackedModel>;
 
-Packed packed(const store::Checkpoint& checkpoint, const char* weights, const char* acts) {
+Packed packed(const store::Checkpoint& checkpoint, const char* weights, const char* acts,
+              quant::AttentionPrecision attention = quant::AttentionPrecision::Float) {
   return std::make_shared<const store::PackedModel>(
-      store::pack_model(checkpoint, plan_of(checkpoint, weights, acts)));
+      store::pack_model(checkpoint, plan_of(checkpoint, weights, acts, attention)));
 }
 
 MakeReasoner simulate(const Packed& model) {
@@ -133,11 +136,17 @@ void require_like_reference(const StepEntry& entry, const Runner& runner,
 
 std::vector<Path> step_paths(const store::Checkpoint& checkpoint) {
   const Packed mxint4 = packed(checkpoint, "mxint4,window=4", "mxint4,window=4");
-  return {cpu_path(kBasePath, checkpoint, Dtype::Float32),
-          cpu_path("bf16", checkpoint, Dtype::BFloat16),
-          {"simulated mxint4", simulate(mxint4)},
-          native_path("native mxint4", mxint4),
-          native_path("native int8", packed(checkpoint, "int8/channel", "int8/token"))};
+  std::vector<Path> paths = {
+      cpu_path(kBasePath, checkpoint, Dtype::Float32),
+      cpu_path("bf16", checkpoint, Dtype::BFloat16),
+      {"simulated mxint4", simulate(mxint4)},
+      native_path("native mxint4", mxint4),
+      native_path("native int8", packed(checkpoint, "int8/channel", "int8/token"))};
+  if (checkpoint.config.mixer == model::Mixer::Attention)
+    paths.push_back(native_path(
+        "native mxint4, attention int8",
+        packed(checkpoint, "mxint4,window=4", "mxint4,window=4", quant::AttentionPrecision::Int8)));
+  return paths;
 }
 
 Path bare_path(const store::Checkpoint& checkpoint) {

@@ -30,7 +30,8 @@ struct Path {
   MakeReasoner reference = {};  ///< what gives the same answers but for rounding in float; or none
 };
 
-/// float32, bf16, simulated MXInt4, and native MXInt4 and Int8. They refer to the checkpoint.
+/// float32, bf16, simulated MXInt4, and native MXInt4 and Int8; native MXInt4 with attention in
+/// int8, too, where the model has attention. They refer to the checkpoint.
 std::vector<Path> step_paths(const store::Checkpoint& checkpoint);
 
 /// The name of the path that the others are compared with.

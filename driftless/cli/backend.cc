@@ -87,7 +87,7 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
                                                 const BackendOptions& options) {
   require_device(options);
   // A float model has nothing to multiply as integers: it is what native rows are compared with.
-  if (options.device == "native" && !plan.layers.empty())
+  if (options.device == "native" && !plan.is_float())
     return make_native(store::pack_model(checkpoint, plan), options);
   if (options.device != "cpu" && options.device != "native")
     return make_on_torch(checkpoint, plan, options);

@@ -54,8 +54,10 @@ void print(const std::vector<study::Json>& records, const Options& options) {
 std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& files) {
   SchemeRows named = options.rows;
   if (files.packed()) {
-    DRIFTLESS_REQUIRE(named.schemes == default_schemes(), ErrorCode::InvalidArgument,
-                      "--schemes: the packed model is quantized already; expected its source");
+    DRIFTLESS_REQUIRE(named.schemes == default_schemes() && named.attention == "none",
+                      ErrorCode::InvalidArgument,
+                      "--schemes, --attention: the packed model is quantized already; expected its "
+                      "source");
     named.schemes = {"none"};
   }
   std::vector<study::Row> rows = resolve(named, files.input("ladder"));

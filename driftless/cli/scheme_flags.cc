@@ -23,7 +23,8 @@ quant::QuantPlan uncalibrated_plan(const SchemeFlags& flags, const store::Checkp
                            .bias = quant::parse_bias_precision(flags.bias),
                            .sharing = quant::parse_scale_sharing(flags.scales),
                            .smooth = flags.smooth,
-                           .hadamard = flags.hadamard},
+                           .hadamard = flags.hadamard,
+                           .attention = quant::parse_attention_precision(flags.attention)},
                           layers);
   const std::vector<std::byte> bytes = read_file(flags.plan);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -71,11 +72,14 @@ void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
   verb.add_option("--smooth", flags.smooth, "SmoothQuant with this strength, 0 to 1")
       ->group(kGroup);
   verb.add_flag("--hadamard", flags.hadamard, "rotate inputs and weights")->group(kGroup);
+  verb.add_option("--attention", flags.attention, "scores and values of attention: none or int8")
+      ->capture_default_str()
+      ->group(kGroup);
   CLI::Option* const plan =
       verb.add_option("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
           ->group(kGroup);
-  for (const char* name :
-       {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth", "--hadamard"})
+  for (const char* name : {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth",
+                           "--hadamard", "--attention"})
     plan->excludes(verb.get_option(name));
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing")
@@ -109,10 +113,12 @@ PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
                              const BackendOptions& backend) {
   if (!model.packed) return planned_scheme(flags, model.checkpoint, backend);
-  const bool asks_for_more = flags.weights != "none" || flags.acts != "none" || !flags.plan.empty();
-  DRIFTLESS_REQUIRE(!asks_for_more, ErrorCode::InvalidArgument,
-                    "--weights, --acts, --plan: the packed model is quantized already; "
-                    "expected its source for another scheme");
+  const bool asks_for_more = flags.weights != "none" || flags.acts != "none" ||
+                             flags.attention != "none" || !flags.plan.empty();
+  DRIFTLESS_REQUIRE(
+      !asks_for_more, ErrorCode::InvalidArgument,
+      "--weights, --acts, --attention, --plan: the packed model is quantized already; "
+      "expected its source for another scheme");
   return {.plan = model.packed->plan,
           .text = quant::describe(model.packed->plan, reason::linear_layers(model.packed->config)),
           .calibration = model.packed->calibration};

@@ -22,6 +22,7 @@ struct SchemeFlags {
   std::string scales = "all";
   std::optional<double> smooth;
   bool hadamard = false;
+  std::string attention = "none";
   std::string plan;
   std::string calibration_data;
   int64_t calibration_boards = 200;

@@ -9,12 +9,22 @@
 #include "driftless/study/ladder.h"
 
 namespace driftless::cli {
+namespace {
+
+bool is_float(const quant::Scheme& scheme) {
+  return scheme.weights.is_none() && scheme.acts.is_none();
+}
+
+}  // namespace
 
 void add_scheme_row_flags(CLI::App& verb, SchemeRows& rows) {
   verb.add_option("--schemes", rows.schemes,
                   "quantizers for weights and activations, or WEIGHTS:ACTIVATIONS")
       ->capture_default_str();
   verb.add_option("--coverage", rows.coverage, "block: the recursive block; linear: heads too")
+      ->capture_default_str();
+  verb.add_option("--attention", rows.attention,
+                  "scores and values of attention in quantized rows: none or int8")
       ->capture_default_str();
   verb.add_option("--steps", rows.steps, "supervision steps (default: the model's)")
       ->check(CLI::PositiveNumber);
@@ -31,6 +41,8 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput&
   for (const std::string& scheme : rows.schemes) {
     study::Row row = study::ladder_row(scheme);
     row.scheme.coverage = quant::parse_coverage(rows.coverage);
+    if (!is_float(row.scheme))
+      row.scheme.attention = quant::parse_attention_precision(rows.attention);
     row.steps = rows.steps;
     row.calibration_seed = rows.calibration_seed;
     row.calibration_boards = rows.calibration_boards > 0
@@ -42,7 +54,7 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput&
 }
 
 study::Row native_row(study::Row row) {
-  if (row.scheme.weights.is_none() && row.scheme.acts.is_none()) return row;
+  if (is_float(row.scheme)) return row;
   row.scheme.weights = native::with_window(row.scheme.weights);
   row.scheme.acts = native::with_window(row.scheme.acts);
   row.execution = study::Execution::Native;
@@ -78,7 +90,8 @@ study::Row row_of(const store::PackedModel& packed) {
   });
   return {.scheme = {.weights = first.weights,
                      .acts = first.acts,
-                     .coverage = covers_heads ? quant::Coverage::Linear : quant::Coverage::Block},
+                     .coverage = covers_heads ? quant::Coverage::Linear : quant::Coverage::Block,
+                     .attention = packed.plan.attention},
           .plan = packed.plan};
 }
 

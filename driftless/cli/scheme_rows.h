@@ -18,12 +18,13 @@ namespace driftless::cli {
 struct SchemeRows {
   std::vector<std::string> schemes;  ///< as study::ladder_row reads them
   std::string coverage = "block";
+  std::string attention = "none";  ///< of the rows that quantize
   int64_t steps = 0;               ///< 0: the model's
   int64_t calibration_boards = 0;  ///< 0: 200, or all where there are fewer
   int64_t calibration_seed = 1;
 };
 
-/// --schemes, --coverage, --steps, --calibration-boards and --calibration-seed.
+/// --schemes, --coverage, --attention, --steps, --calibration-boards and --calibration-seed.
 void add_scheme_row_flags(CLI::App& verb, SchemeRows& rows);
 
 /// The rows of a study. Throws InvalidArgument on a scheme that is none.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "driftless/engine/block.h"
+#include "driftless/engine/integer_attention.h"
 #include "driftless/engine/linear_input.h"
 #include "driftless/engine/matmul.h"
 #include "driftless/loop/kernels/epilogues.h"
@@ -50,16 +51,12 @@ class Projection : public Stage {
   Matmul qkv_;
 };
 
-/// Scratch of one part: scores of one head [rows, T] | all heads' values [rows, D] |
-/// output [rows, D] | input of the output projection where that is a copy.
-class Attention : public Stage {
+/// Scratch: scores of one head [rows, T].
+class FloatAttention : public HeadAttention {
  public:
-  Attention(const Build& build, const std::string& prefix)
+  explicit FloatAttention(const Build& build)
       : layout_(build.layout),
-        heads_(build.config.num_heads),
         head_width_(model::head_width(build.config)),
-        eps_(static_cast<float>(build.config.rms_norm_eps)),
-        output_input_(build, prefix + ".o_proj.weight", {layout_.part_rows, layout_.width}),
         scores_(build.dtype,
                 {.m = layout_.part_rows,
                  .k = head_width_,
@@ -76,6 +73,39 @@ class Attention : public Stage {
                  .b = {3 * layout_.width},
                  .c = {layout_.width}},
                 build.workers),
+        epilogues_(build.epilogues) {}
+
+  [[nodiscard]] int64_t scratch_size() const override { return layout_.part_rows * layout_.rows; }
+
+  void attend(const Work& work, int64_t head, int64_t first_row, float* scores,
+              float* values) const override {
+    const int64_t width = layout_.width;
+    const float* const qkv = work.slot.qkv.data() + head * head_width_;
+    scores_.run(work.worker, qkv + first_row * 3 * width, qkv + width, scores);
+    const float scale = 1.0f / std::sqrt(static_cast<float>(head_width_));
+    for (int64_t row = 0; row < layout_.part_rows; ++row)
+      epilogues_.softmax(scores + row * layout_.rows, layout_.rows, scale);
+    values_.run(work.worker, scores, qkv + 2 * width, values);
+  }
+
+ private:
+  Layout layout_;
+  int64_t head_width_;
+  Matmul scores_, values_;
+  const EpilogueSet& epilogues_;
+};
+
+/// Scratch of one part: what a head needs | all heads' values [rows, D] | output [rows, D] | input
+/// of the output projection where that is a copy.
+class Attention : public Stage {
+ public:
+  Attention(const Build& build, const std::string& prefix, std::unique_ptr<HeadAttention> head)
+      : layout_(build.layout),
+        heads_(build.config.num_heads),
+        head_width_(model::head_width(build.config)),
+        eps_(static_cast<float>(build.config.rms_norm_eps)),
+        head_(std::move(head)),
+        output_input_(build, prefix + ".o_proj.weight", {layout_.part_rows, layout_.width}),
         output_(output_input_.arithmetic(),
                 {.m = layout_.part_rows,
                  .k = output_input_.length(),
@@ -88,18 +118,18 @@ class Attention : public Stage {
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return layout_.part_rows * (layout_.rows + 2 * layout_.width) + output_input_.scratch_size();
+    return head_->scratch_size() + 2 * layout_.part_rows * layout_.width +
+           output_input_.scratch_size();
   }
 
   void run(const Work& work) const override {
     const int64_t width = layout_.width;
     const int64_t first_row = work.part * layout_.part_rows;
     const int64_t rows = real_rows(layout_, work.part);
-    float* const scores = work.scratch;
-    float* const values = scores + layout_.part_rows * layout_.rows;
+    float* const values = work.scratch + head_->scratch_size();
     float* const output = values + layout_.part_rows * width;
     for (int64_t head = 0; head < heads_; ++head)
-      attend(work, head, first_row, scores, values + head * head_width_);
+      head_->attend(work, head, first_row, work.scratch, values + head * head_width_);
     float* const copy = output + layout_.part_rows * width;
     output_.run(work.worker, output_input_.prepare(work, values, rows, first_row, copy), nullptr,
                 output);
@@ -108,23 +138,13 @@ class Attention : public Stage {
   }
 
  private:
-  void attend(const Work& work, int64_t head, int64_t first_row, float* scores,
-              float* values) const {
-    const int64_t width = layout_.width;
-    const float* const qkv = work.slot.qkv.data() + head * head_width_;
-    scores_.run(work.worker, qkv + first_row * 3 * width, qkv + width, scores);
-    const float scale = 1.0f / std::sqrt(static_cast<float>(head_width_));
-    for (int64_t row = 0; row < layout_.part_rows; ++row)
-      epilogues_.softmax(scores + row * layout_.rows, layout_.rows, scale);
-    values_.run(work.worker, scores, qkv + 2 * width, values);
-  }
-
   Layout layout_;
   int64_t heads_;
   int64_t head_width_;
   float eps_;
+  std::unique_ptr<HeadAttention> head_;
   LinearInput output_input_;
-  Matmul scores_, values_, output_;
+  Matmul output_;
   const EpilogueSet& epilogues_;
 };
 
@@ -132,7 +152,16 @@ class Attention : public Stage {
 
 void add_attention(Stages& stages, const Build& build, const std::string& prefix) {
   stages.push_back(std::make_unique<Projection>(build, prefix));
-  stages.push_back(std::make_unique<Attention>(build, prefix));
+  std::unique_ptr<HeadAttention> head;
+  if (build.attention == quant::AttentionPrecision::Int8) {
+    const auto scales = std::make_shared<std::vector<AttentionScales>>(
+        static_cast<size_t>(build.slots), AttentionScales(build.layout, build.config.num_heads));
+    stages.push_back(std::make_unique<AttentionEncoding>(build, prefix, scales));
+    head = std::make_unique<IntegerAttention>(build, scales);
+  } else {
+    head = std::make_unique<FloatAttention>(build);
+  }
+  stages.push_back(std::make_unique<Attention>(build, prefix, std::move(head)));
 }
 
 }  // namespace driftless::engine

@@ -35,9 +35,11 @@ struct Build {
   Layout layout;
   Dtype dtype;
   int64_t workers;
+  int64_t slots;
   const EpilogueSet& epilogues;
   const IntegerLayers& integers;  // planned layers that multiply integers
   const PlannedLayers& planned;   // what happens to inputs; `tensors` holds planned weights already
+  quant::AttentionPrecision attention;
 
   [[nodiscard]] const float* weights(const std::string& name) const {
     return tensors.at(name).values.data();

@@ -22,9 +22,11 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
       .layout = Layout(config, planned.needs_whole_boards() ? loop::Cut::Whole : loop::Cut::Parts),
       .dtype = options.dtype,
       .workers = options.threads,
+      .slots = options.slots,
       .epilogues = options.epilogues != nullptr ? *options.epilogues : loop::epilogues(),
       .integers = integers,
-      .planned = planned.layers};
+      .planned = planned.layers,
+      .attention = planned.attention};
   return loop::make_stage_reasoner(
       {.config = build.config,
        .tensors = build.tensors,
@@ -69,7 +71,7 @@ void require_integer_layers(const quant::QuantPlan& plan) {
 std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
                                                     const CpuOptions& options) {
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
-  if (options.plan == nullptr || options.plan->layers.empty())
+  if (options.plan == nullptr || options.plan->is_float())
     return build_reasoner(checkpoint.config, checkpoint.tensors, {}, {}, options);
   if (options.accumulator != nullptr) {
     const IntegerLayers integers = integer_layers(*options.plan, *options.accumulator);

@@ -17,7 +17,7 @@ bool PlannedModel::needs_whole_boards() const {
 PlannedModel plan_model(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   quant::require_fits(plan, layers, std::ssize(model::schedule(checkpoint.config)), "plan");
-  PlannedModel model{checkpoint.tensors, {}};
+  PlannedModel model{checkpoint.tensors, {}, plan.attention};
   for (const quant::LinearLayer& layer : layers) {
     const quant::LayerPlan* const planned = plan.find(layer.name);
     if (planned == nullptr) continue;
@@ -37,7 +37,7 @@ PlannedModel plan_model(const store::Checkpoint& checkpoint, const quant::QuantP
 }
 
 PlannedModel planned_from(const store::PackedModel& packed) {
-  PlannedModel model{packed.tensors, {}};
+  PlannedModel model{packed.tensors, {}, packed.plan.attention};
   for (const auto& [name, weight] : packed.weights)
     model.tensors.emplace(name, store::decoded(weight));
   for (const quant::LinearLayer& layer : reason::linear_layers(packed.config)) {

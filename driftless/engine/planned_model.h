@@ -17,6 +17,7 @@ using PlannedLayers = std::map<std::string, quant::PlannedLayer, std::less<>>;
 struct PlannedModel {
   store::TensorMap tensors;  // rotated weights may have more inputs than the configuration says
   PlannedLayers layers;
+  quant::AttentionPrecision attention = quant::AttentionPrecision::Float;
 
   /// Whether an input must not be cut into parts, because one of its scales depends on all of it.
   [[nodiscard]] bool needs_whole_boards() const;

@@ -65,6 +65,9 @@ quant::QuantPlan planned_layers(const Recipe& recipe, const std::filesystem::pat
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   quant::QuantPlan plan = quant::plan_from_json(text, path.string());
   quant::require_fits(plan, layers, std::ssize(model::schedule(recipe.model)), path.string());
+  DRIFTLESS_REQUIRE(plan.attention == quant::AttentionPrecision::Float, ErrorCode::BadConfig,
+                    path.string(), ": attention; got ", to_string(plan.attention),
+                    ", expected none: its codes have no gradient rule");
   for (LayerPlan& layer : plan.layers) {
     DRIFTLESS_REQUIRE(!layer.smooth && !layer.hadamard, ErrorCode::BadConfig, path.string(),
                       ": layer '", layer.name,

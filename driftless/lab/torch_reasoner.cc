@@ -241,6 +241,10 @@ std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& c
   const at::Device device = find_device(options.device);
   DRIFTLESS_REQUIRE(device.is_cuda() || options.type == TorchType::F32, ErrorCode::Unsupported,
                     "dtype; got bf16 on a CPU, expected f32 there");
+  DRIFTLESS_REQUIRE(
+      options.plan == nullptr || options.plan->attention == quant::AttentionPrecision::Float,
+      ErrorCode::Unsupported, "attention; got ", to_string(options.plan->attention),
+      " on libtorch, expected none; it is simulated on cpu and runs on native");
   store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
   at::set_num_threads(static_cast<int>(options.threads));
   return translated([&] {

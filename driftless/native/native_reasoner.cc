@@ -42,6 +42,7 @@ std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel&
       .model = model,
       .layout = loop::Layout(model.config, cut),
       .workers = options.threads,
+      .slots = options.slots,
       .set = options.kernels != nullptr ? *options.kernels : kernels(),
       .epilogues = options.epilogues != nullptr ? *options.epilogues : loop::epilogues()};
   return loop::make_stage_reasoner(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native backend: any configuration of TRM, HRM, EqR and untied TRM whose plan quantizes the
 // linear layers of the recursive block to integers. Linear layers multiply integers exactly;
-// norms, SiLU, residuals, attention's scores and values, embeddings and unquantized heads are
-// float32 in the order of the simulating engine. Results do not depend on the instruction set, the
-// number of threads or slots. Needs no library beyond the C++ runtime.
+// norms, SiLU, residuals, embeddings, unquantized heads and, unless the plan has them in int8,
+// attention's scores and values are float32 in the order of the simulating engine. Results do not
+// depend on the instruction set, the number of threads or slots. Needs no library beyond the C++
+// runtime.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 #include "driftless/native/operand.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -228,6 +229,22 @@ class PanelWriter {
   int64_t width_;
 };
 
+/// The digits of a step's codes, to a column whose first one lies at `column`. Planes follow one
+/// another block by block.
+void put_digits(const int8_t* codes, const PanelMatrix& out, int64_t step, int8_t* column) {
+  const int64_t block = step / kBlockSteps;
+  const int64_t block_steps = std::min(kBlockSteps, out.steps - block * kBlockSteps);
+  const int64_t first = step + block * kBlockSteps * (out.planes - 1);
+  for (int64_t plane = 0; plane < out.planes; ++plane) {
+    int8_t* const at = column + (first + plane * block_steps) * out.set->columns * kStep;
+    for (int64_t i = 0; i < kStep; ++i) at[i] = digit_of(codes[i], out.planes, plane);
+  }
+}
+
+int64_t panel_bytes(const PanelMatrix& panels) {
+  return panels.planes * panels.steps * panels.set->columns * kStep;
+}
+
 }  // namespace
 
 void require_supported(const quant::QuantSpec& spec) {
@@ -282,6 +299,36 @@ PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
   out.shifts.resize(static_cast<size_t>(padded * out.blocks * out.planes));
   for (int64_t panel = 0; panel < out.panels; ++panel) PanelWriter(integers, out, panel).write();
   return out;
+}
+
+PanelMatrix make_code_panels(int64_t columns, int64_t k, const KernelSet& set) {
+  QuantizedMatrix zeros{
+      .spec = quant::parse_quant_spec("int8/channel"), .rows = columns, .cols = k};
+  zeros.scales.floats.resize(static_cast<size_t>(columns));
+  zeros.codes.resize(static_cast<size_t>(columns * k));
+  return make_panels(zeros, set);
+}
+
+void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexcept {
+  const int64_t width = out.set->columns;
+  const int64_t stride = width * kStep;  // between two steps
+  const int64_t panel = index / width;
+  int8_t* const first = out.bytes.data() + panel * panel_bytes(out) + index % width * kStep;
+  const int64_t whole_steps = out.k / kStep;
+  int8_t rest[kStep] = {};
+  std::copy(column.codes + whole_steps * kStep, column.codes + out.k, rest);
+  if (out.planes == 1) {
+    for (int64_t step = 0; step < whole_steps; ++step)
+      std::memcpy(first + step * stride, column.codes + step * kStep, kStep);
+    if (whole_steps < out.steps) std::memcpy(first + whole_steps * stride, rest, kStep);
+  } else {
+    for (int64_t step = 0; step < out.steps; ++step)
+      put_digits(step < whole_steps ? column.codes + step * kStep : rest, out, step, first);
+  }
+  int32_t sum = 0;
+  for (int64_t i = 0; i < out.k; ++i) sum += column.codes[i];
+  out.starts[static_cast<size_t>(index)] = (column.row_offset - out.set->row_flip) * sum;
+  out.scales[static_cast<size_t>(index)] = column.scale;
 }
 
 RowShifts row_shifts(const QuantizedMatrix& matrix) {

@@ -78,6 +78,17 @@ void require_supported(const quant::QuantSpec& spec);
 /// quantizer's window.
 RowMatrix make_rows(const quant::QuantizedMatrix& matrix, const KernelSet& set);
 PanelMatrix make_panels(const quant::QuantizedMatrix& matrix, const KernelSet& set);
+/// Panels of zeros for int8 codes that arise while a model runs, one scale a column.
+PanelMatrix make_code_panels(int64_t columns, int64_t k, const KernelSet& set);
+/// Fills a column of such panels, K codes. Sums come out as if `row_offset` were added to each of
+/// the row's integers, which takes unsigned rows: 128 for bytes of 0 to 255 less 128.
+struct CodeColumn {
+  const int8_t* codes;
+  float scale;
+  int32_t row_offset = 0;
+};
+void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexcept;
+
 RowShifts row_shifts(const quant::QuantizedMatrix& matrix);
 
 }  // namespace driftless::native

@@ -30,6 +30,15 @@ void require_sides(const LayerPlan& layer, ErrorCode code, std::string_view wher
                     "smoothing strength; got ", *layer.smooth, ", expected 0 to 1");
 }
 
+void require_attention(AttentionPrecision precision, std::span<const LinearLayer> layers,
+                       ErrorCode code, std::string_view where) {
+  const bool has_attention = std::any_of(
+      layers.begin(), layers.end(), [](const LinearLayer& layer) { return layer.feeds_attention; });
+  DRIFTLESS_REQUIRE(precision == AttentionPrecision::Float || has_attention, code, where,
+                    "attention: the model mixes tokens without it; got ", to_string(precision),
+                    ", expected none");
+}
+
 const LinearLayer& find_layer(const std::string& name, std::span<const LinearLayer> layers,
                               std::string_view where) {
   std::vector<std::string_view> names;
@@ -69,7 +78,8 @@ bool QuantPlan::needs_calibration() const {
 }
 
 QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers) {
-  QuantPlan plan;
+  require_attention(scheme.attention, layers, ErrorCode::InvalidArgument, "");
+  QuantPlan plan{.attention = scheme.attention};
   LayerPlan common{.name = "",
                    .weights = scheme.weights,
                    .acts = scheme.acts,
@@ -97,6 +107,7 @@ QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers) {
 
 void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, int64_t calls,
                   std::string_view where) {
+  require_attention(plan.attention, layers, ErrorCode::BadConfig, std::string(where) + ": ");
   std::set<std::string_view> seen;
   for (const LayerPlan& planned : plan.layers) {
     const LinearLayer& layer = find_layer(planned.name, layers, where);
@@ -130,7 +141,10 @@ void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, in
 }
 
 std::string describe(const QuantPlan& plan, std::span<const LinearLayer> layers) {
-  if (plan.layers.empty()) return "weights none, acts none";
+  const std::string attention = plan.attention == AttentionPrecision::Float
+                                    ? ""
+                                    : ", attention " + std::string(to_string(plan.attention));
+  if (plan.layers.empty()) return "weights none, acts none" + attention;
   std::vector<std::string> weights;
   std::vector<std::string> acts;
   std::vector<std::string> extras;
@@ -152,7 +166,7 @@ std::string describe(const QuantPlan& plan, std::span<const LinearLayer> layers)
   std::string line = "weights " + tally(weights) + ", acts " + tally(acts) + ", coverage " +
                      std::string(to_string(covers_heads ? Coverage::Linear : Coverage::Block));
   for (const std::string& extra : extras) line += extra;
-  return line;
+  return line + attention;
 }
 
 }  // namespace driftless::quant

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to each linear layer of one model: its quantizers, its transforms, and what
-// calibration found for them. A layer that a plan does not name stays float.
+// calibration found for them; and to the products of attention. A layer that a plan does not name
+// stays float.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +50,13 @@ struct LayerPlan {
 
 struct QuantPlan {
   std::vector<LayerPlan> layers{};
+  AttentionPrecision attention = AttentionPrecision::Float;
 
   bool operator==(const QuantPlan&) const = default;
+  /// Whether it changes nothing.
+  [[nodiscard]] bool is_float() const {
+    return layers.empty() && attention == AttentionPrecision::Float;
+  }
   /// Null for a layer that stays float.
   [[nodiscard]] const LayerPlan* find(std::string_view name) const;
   /// Whether static scales or smoothing factors are still missing.
@@ -61,13 +67,13 @@ struct QuantPlan {
 /// scales of weights are constants either way, so `static` is dropped from a weight quantizer.
 /// Throws InvalidArgument for a quantizer that does not suit its side: channel scales of
 /// activations, token scales of weights, a smoothing strength outside 0 to 1, a bias precision
-/// where no covered layer has a bias.
+/// where no covered layer has a bias, a precision of attention where the model has none.
 QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers);
 
 /// Throws BadConfig, `where` first, when the plan names a layer that is not there (with the nearest
-/// name), names one twice, has quantizers that resolve refuses (weights may be static here, with
-/// their learned steps), or holds calibration results that do not suit the layer or `calls`, the
-/// network calls of a supervision step.
+/// name), names one twice, has quantizers or an attention that resolve refuses (weights may be
+/// static here, with their learned steps), or holds calibration results that do not suit the layer
+/// or `calls`, the network calls of a supervision step.
 void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, int64_t calls,
                   std::string_view where);
 

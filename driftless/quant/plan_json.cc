@@ -19,7 +19,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kVersion = 1;
-constexpr std::array<std::string_view, 2> kPlanKeys = {"version", "layers"};
+constexpr std::array<std::string_view, 3> kPlanKeys = {"version", "layers", "attention"};
+constexpr std::span kRequiredKeys = std::span(kPlanKeys).first(2);
 constexpr std::array<std::string_view, 10> kLayerKeys = {
     "weights",  "acts",   "sharing", "bias",          "smooth",
     "hadamard", "scales", "zeros",   "weight_scales", "input_absmax"};
@@ -134,22 +135,25 @@ std::string plan_to_json(const QuantPlan& plan) {
     for (const Scale& scale : layer.weight_scales) object["weight_scales"].push_back(scale.scale);
     if (!layer.input_absmax.empty()) object["input_absmax"] = layer.input_absmax;
   }
-  return nlohmann::ordered_json{{"version", kVersion}, {"layers", std::move(layers)}}.dump(2) +
-         "\n";
+  nlohmann::ordered_json object = {{"version", kVersion}};
+  if (plan.attention != AttentionPrecision::Float) object["attention"] = to_string(plan.attention);
+  object["layers"] = std::move(layers);
+  return object.dump(2) + "\n";
 }
 
 QuantPlan plan_from_json(std::string_view text, std::string_view where) {
   const Json object = parse_json(text, where, ErrorCode::BadConfig);
   require_keys(object, kPlanKeys, where);
   const Reader reader{object, std::string(where)};
-  for (const std::string_view key : kPlanKeys)
+  for (const std::string_view key : kRequiredKeys)
     DRIFTLESS_REQUIRE(object.contains(key), ErrorCode::BadConfig, where, ": missing key '", key,
                       "'");
   const Json& version = object.at("version");
   reader.require(version == kVersion, "version", version, std::to_string(kVersion));
   const Json& layers = object.at("layers");
   reader.require(layers.is_object(), "layers", layers, "an object with a key for each layer");
-  QuantPlan plan;
+  QuantPlan plan{
+      .attention = reader.word("attention", AttentionPrecision::Float, parse_attention_precision)};
   plan.layers.reserve(layers.size());
   for (const auto& [name, layer] : layers.items())
     plan.layers.push_back(layer_from(name, layer, where));

@@ -2,6 +2,7 @@
 // A plan as JSON. Numbers survive the way there and back to the bit.
 //
 //   {"version": 1,
+//    "attention": "int8",              the products of attention; absent: none, which is float
 //    "layers": {
 //      "L_level.layers.0.mlp.down_proj.weight": {
 //        "weights": "int4/channel", "acts": "int4/tensor/static",   quantizers; absent: none

@@ -35,11 +35,17 @@ Enum parse_in(const std::array<Named<Enum>, kCount>& names, std::string_view wha
 
 std::string_view to_string(Coverage coverage) { return name_in(kCoverages, coverage); }
 std::string_view to_string(BiasPrecision precision) { return name_in(kBiasPrecisions, precision); }
+std::string_view to_string(AttentionPrecision precision) {
+  return name_in(kAttentionPrecisions, precision);
+}
 std::string_view to_string(ScaleSharing sharing) { return name_in(kScaleSharings, sharing); }
 
 Coverage parse_coverage(std::string_view text) { return parse_in(kCoverages, "coverage", text); }
 BiasPrecision parse_bias_precision(std::string_view text) {
   return parse_in(kBiasPrecisions, "bias precision", text);
+}
+AttentionPrecision parse_attention_precision(std::string_view text) {
+  return parse_in(kAttentionPrecisions, "attention", text);
 }
 ScaleSharing parse_scale_sharing(std::string_view text) {
   return parse_in(kScaleSharings, "scale sharing", text);
@@ -53,6 +59,8 @@ std::string to_string(const Scheme& scheme) {
   if (scheme.sharing != ScaleSharing::All) text << ", scales per " << to_string(scheme.sharing);
   if (scheme.smooth) text << ", smooth " << *scheme.smooth;
   if (scheme.hadamard) text << ", hadamard";
+  if (scheme.attention != AttentionPrecision::Float)
+    text << ", attention " << to_string(scheme.attention);
   return text.str();
 }
 

@@ -20,6 +20,10 @@ enum class Coverage : uint8_t { Block, Linear };
 /// How biases are stored: as they are, or as integers (see bias.h).
 enum class BiasPrecision : uint8_t { Float, Int16, Int32 };
 
+/// What the two products of attention multiply: floats, or int8 codes (see int8_row.h and
+/// docs/numerics.md, "Attention in int8").
+enum class AttentionPrecision : uint8_t { Float, Int8 };
+
 /// Which network calls of a supervision step share a static scale. All: every call of the layer.
 /// Role: the calls that update z_L, and those that update z_H. Call: each has its own.
 enum class ScaleSharing : uint8_t { All, Role, Call };
@@ -36,16 +40,20 @@ inline constexpr std::array<Named<BiasPrecision>, 3> kBiasPrecisions = {
     {{BiasPrecision::Float, "float"},
      {BiasPrecision::Int16, "int16"},
      {BiasPrecision::Int32, "int32"}}};
+inline constexpr std::array<Named<AttentionPrecision>, 2> kAttentionPrecisions = {
+    {{AttentionPrecision::Float, "none"}, {AttentionPrecision::Int8, "int8"}}};
 inline constexpr std::array<Named<ScaleSharing>, 3> kScaleSharings = {
     {{ScaleSharing::All, "all"}, {ScaleSharing::Role, "role"}, {ScaleSharing::Call, "call"}}};
 
 std::string_view to_string(Coverage coverage);
 std::string_view to_string(BiasPrecision precision);
+std::string_view to_string(AttentionPrecision precision);
 std::string_view to_string(ScaleSharing sharing);
 
 /// The enumerator called `text`. Throws InvalidArgument with the nearest name.
 Coverage parse_coverage(std::string_view text);
 BiasPrecision parse_bias_precision(std::string_view text);
+AttentionPrecision parse_attention_precision(std::string_view text);
 ScaleSharing parse_scale_sharing(std::string_view text);
 
 struct Scheme {
@@ -56,12 +64,13 @@ struct Scheme {
   ScaleSharing sharing = ScaleSharing::All;  ///< of static activation scales
   std::optional<double> smooth{};            ///< SmoothQuant strength, 0 to 1
   bool hadamard = false;                     ///< rotate inputs and weights of each layer
+  AttentionPrecision attention = AttentionPrecision::Float;
 
   bool operator==(const Scheme&) const = default;
 };
 
 /// "weights int4, acts int4/tensor/static, coverage block", then what differs from the defaults:
-/// ", bias int16, scales per role, smooth 0.5, hadamard".
+/// ", bias int16, scales per role, smooth 0.5, hadamard, attention int8".
 std::string to_string(const Scheme& scheme);
 
 /// A linear layer by the name of its weight [outputs, inputs] in the checkpoint.
@@ -71,6 +80,7 @@ struct LinearLayer {
   int64_t inputs = 0;
   bool is_in_block = true;  ///< of the recursive block; false for the heads
   bool has_bias = false;
+  bool feeds_attention = false;  ///< its outputs are queries, keys and values
 };
 
 }  // namespace driftless::quant

@@ -147,6 +147,7 @@ void watch(const MakeReasoner& make, const QuantPlan* transforms, std::span<cons
 
 /// The plan with its transforms alone.
 QuantPlan without_quantizers(QuantPlan plan) {
+  plan.attention = quant::AttentionPrecision::Float;
   for (LayerPlan& layer : plan.layers) {
     layer.weights = layer.acts = {};
     layer.bias = {};

@@ -24,7 +24,8 @@ std::vector<quant::LinearLayer> linear_layers(const model::ModelConfig& config) 
                       .outputs = spec.shape[0],
                       .inputs = spec.shape[1],
                       .is_in_block = spec.name.find(".layers.") != std::string::npos,
-                      .has_bias = exists(stem + ".bias")});
+                      .has_bias = exists(stem + ".bias"),
+                      .feeds_attention = stem.ends_with(".qkv_proj")});
   }
   return layers;
 }

@@ -46,6 +46,8 @@ std::string extras(const Json& config) {
   if (!config.at("smooth").is_null())
     text += format(" smooth %g", config.at("smooth").get<double>());
   if (config.at("hadamard").get<bool>()) text += " hadamard";
+  if (config.contains("attention"))
+    text += " attention " + config.at("attention").get<std::string>();
   if (config.at("scales") != "all") text += " per " + config.at("scales").get<std::string>();
   if (!config.at("calibration").is_null())
     text += " seed " + config.at("calibration").at("seed").dump();

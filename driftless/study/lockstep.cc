@@ -65,7 +65,7 @@ Lockstep::Lockstep(const LockstepOptions& options, const task::Task& task, const
                   .trajectory = {reference_->config(), task, options.batch, coherence},
                   .dynamics = nullptr,
                   .simulation = {}};
-    if (!subject.plan.layers.empty()) {
+    if (!subject.plan.is_float()) {
       runner.own = backend.make({.config = options_.config,
                                  .plan = subject.plan,
                                  .slots = slots_for(subject.dynamics),

@@ -204,7 +204,7 @@ Json record_key(const Origin& origin, const RowResult& result) {
 
 Json make_record(const Origin& origin, const RowResult& result) {
   const PlanBits bits = bits_of(result.plan, covered_layers(result));
-  const bool is_float = result.plan.layers.empty();
+  const bool is_float = result.plan.is_float();
   const bool has_ratio = result.float_wall_s > 0 && result.row.layer_boards == 0;
   Json record = {
       {"schema", kRecordSchema},

@@ -42,7 +42,7 @@ constexpr std::array<Field, 27> kRecordFields = {{
     {"timing", Kind::Object},
 }};
 
-constexpr std::array<Field, 18> kConfigFields = {{
+constexpr std::array<Field, 19> kConfigFields = {{
     {"weights", Kind::Text},
     {"acts", Kind::Text},
     {"coverage", Kind::Text},
@@ -50,6 +50,7 @@ constexpr std::array<Field, 18> kConfigFields = {{
     {"scales", Kind::Text},
     {"smooth", Kind::Number, Gap::Null},
     {"hadamard", Kind::Bool},
+    {"attention", Kind::Text, Gap::Absent},
     {"h_cycles", Kind::Integer},
     {"l_cycles", Kind::Integer},
     {"steps", Kind::Integer},

@@ -73,6 +73,8 @@ nlohmann::ordered_json to_json(const Row& row) {
       {"dynamics", row.dynamics},
   };
   if (scheme.smooth) json["smooth"] = *scheme.smooth;
+  if (scheme.attention != quant::AttentionPrecision::Float)
+    json["attention"] = quant::to_string(scheme.attention);
   if (needs_calibration(row))
     json["calibration"] = {{"boards", row.calibration_boards}, {"seed", row.calibration_seed}};
   if (row.rollouts > 0)

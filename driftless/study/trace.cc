@@ -76,7 +76,7 @@ class Tracer {
     own_.reserve(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       const model::ModelConfig config = vary(input.config, rows[i]);
-      const bool is_reference = plans[i].layers.empty() && config == config_;
+      const bool is_reference = plans[i].is_float() && config == config_;
       own_.push_back(is_reference ? nullptr
                                   : backend.make({.config = config,
                                                   .plan = plans[i],

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
+#include "driftless/model/presets.h"
+#include "driftless/store/random_checkpoint.h"
 
 #include "tests/cli/program.h"
 
@@ -49,6 +51,35 @@ TEST_F(NativeCommands, PackedNativeSimulatedAndSourceAgree) {
   EXPECT_EQ(info.exit_code, 0) << info.err;
   EXPECT_NE(info.out.find("4.25 bits an element"), std::string::npos) << info.out;
   EXPECT_NE(info.out.find("native      runs on"), std::string::npos) << info.out;
+}
+
+TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  model::ModelConfig config = model::find_preset("trm-sudoku-att").config;
+  config.hidden_size = config.puzzle_emb_ndim = 64;
+  config.num_heads = 2;
+  store::save_checkpoint(file("model.safetensors"), store::random_checkpoint(config, 1));
+  const std::string flags = " --weights mxint4 --acts mxint4 --attention int8";
+  const Outcome packed =
+      driftless("quantize " + file("model.safetensors") + " " + file("packed.safetensors") + flags);
+  ASSERT_EQ(packed.exit_code, 0) << packed.err;
+  EXPECT_NE(packed.out.find("attention int8"), std::string::npos) << packed.out;
+  const auto native = predictions(file("packed.safetensors"), "--native");
+  EXPECT_EQ(native, predictions(file("model.safetensors"), "--native" + flags));
+  const auto digits = [](const std::string& lines) { return lines.substr(0, 200); };
+  EXPECT_EQ(digits(native), digits(predictions(file("packed.safetensors"), "")));
+  const std::string data = " --steps 2 --data " + file("boards.txt");
+  const Outcome ladder = driftless("ladder " + file("model.safetensors") +
+                                   " --native --attention int8 --schemes none mxint4" + data);
+  ASSERT_EQ(ladder.exit_code, 0) << ladder.err;
+  EXPECT_NE(ladder.out.find("attention int8"), std::string::npos) << ladder.out;
+  EXPECT_NE(ladder.out.find("1 of 1 answers the same"), std::string::npos) << ladder.out;
+  expect_failure(driftless("eval " + file("packed.safetensors") + " --attention int8" + data), 10,
+                 "quantized already");
+  expect_failure(driftless("eval " + file("model.safetensors") + " --attention int9" + data), 10,
+                 "did you mean 'int8'");
+  expect_failure(driftless("eval " DRIFTLESS_MODEL " --attention int8" + data), 10,
+                 "attention: the model mixes tokens without it");
 }
 
 TEST_F(NativeCommands, SolveTheSampleWithTheBundledPackedModel) {

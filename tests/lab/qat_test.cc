@@ -169,6 +169,9 @@ TEST(Qat, PlanFilesAreCheckedAgainstTheModel) {
   expect_error(ErrorCode::BadConfig, "did you mean", [&] { qat_plan(recipe, dir.path()); });
   write(layer, "\"weights\": \"mxint4\", \"hadamard\": true");
   expect_error(ErrorCode::BadConfig, "gradient rule", [&] { qat_plan(recipe, dir.path()); });
+  write_file_atomic(dir.path() / "p.json",
+                    "{\"version\": 1, \"attention\": \"int8\", \"layers\": {}}");
+  expect_error(ErrorCode::BadConfig, "attention", [&] { qat_plan(recipe, dir.path()); });
   write(layer, "\"weights\": \"mxint2\", \"acts\": \"mxint8\"");
   EXPECT_EQ(qat_plan(recipe, dir.path()).plan.layers.size(), 1U);
 }

@@ -64,6 +64,9 @@ TEST(TorchReasoner, RejectsBadOptions) {
                "threads; got 0");
   EXPECT_ERROR(make_torch_reasoner(checkpoint, {.device = "gpu"}), ErrorCode::InvalidArgument,
                "expected cpu or cuda");
+  const quant::QuantPlan attention{.attention = quant::AttentionPrecision::Int8};
+  EXPECT_ERROR(make_torch_reasoner(checkpoint, {.plan = &attention}), ErrorCode::Unsupported,
+               "attention; got int8 on libtorch");
   EXPECT_ERROR(make_torch_reasoner(checkpoint, {.type = TorchType::BF16}), ErrorCode::Unsupported,
                "bf16 on a CPU");
   EXPECT_ERROR(static_cast<void>(parse_torch_type("bf61")), ErrorCode::InvalidArgument,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/loop/kernels/epilogues.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -46,6 +47,57 @@ TEST(Epilogues, EverySetGivesTheSameBits) {
   for (const EpilogueSet* set : available_epilogues())
     for (const int64_t count : kSizes)
       EXPECT_EQ(run_all(*set, count), run_all(portable, count)) << set->name << " " << count;
+}
+
+struct Shares {
+  int32_t sum;
+  std::vector<uint8_t> codes;
+};
+
+Shares shares_of(const EpilogueSet& set, const std::vector<float>& scores, float scale,
+                 uint8_t flip = 0) {
+  Shares shares{0, std::vector<uint8_t>(scores.size() + 1, 77)};
+  shares.sum = set.share_codes(scores.data(), std::ssize(scores), scale, flip, shares.codes.data());
+  EXPECT_EQ(shares.codes.back(), 77) << "wrote beyond the row";
+  shares.codes.pop_back();
+  return shares;
+}
+
+TEST(Epilogues, ShareCodesRoundPowersOfTwo) {
+  for (const int64_t count : kSizes)
+    for (const float scale : {0.125f, 1.0f}) {
+      const auto scores = sample(count, 8);
+      const Shares shares = shares_of(epilogues(), scores, scale);
+      float largest = scores[0] * scale;
+      for (const float score : scores) largest = std::max(largest, score * scale);
+      int32_t sum = 0;
+      for (size_t i = 0; i < scores.size(); ++i) {
+        const float t = scores[i] * scale - largest;
+        // Half a code, and the polynomial's 1.02e-4 with some float32 rounding.
+        EXPECT_NEAR(shares.codes[i], 255 * std::exp2(double{t}), 0.5 + 255 * 1.03e-4);
+        if (t == 0) {
+          EXPECT_EQ(shares.codes[i], 255);
+        }
+        sum += shares.codes[i];
+      }
+      EXPECT_EQ(shares.sum, sum);
+    }
+}
+
+TEST(Epilogues, ShareCodesAreTheSameInEverySetAndFlipped) {
+  for (const int64_t count : kSizes) {
+    const auto scores = sample(count, 9);
+    const Shares expected = shares_of(*available_epilogues().back(), scores, 0.3f);
+    for (const EpilogueSet* set : available_epilogues()) {
+      const Shares got = shares_of(*set, scores, 0.3f);
+      EXPECT_EQ(got.codes, expected.codes) << set->name;
+      EXPECT_EQ(got.sum, expected.sum) << set->name;
+      Shares flipped = shares_of(*set, scores, 0.3f, 0x80);
+      EXPECT_EQ(flipped.sum, expected.sum) << set->name;
+      for (uint8_t& code : flipped.codes) code ^= 0x80;
+      EXPECT_EQ(flipped.codes, expected.codes) << set->name;
+    }
+  }
 }
 
 struct Shape {

@@ -17,9 +17,14 @@ TEST(NativeStepLoop, AllocatesNothing) {
   for (const engine::testing::NamedConfig& named : engine::testing::named_configs())
     for (const char* acts : {"mxint4,window=4", "mxint8,window=3", "int8/token"})
       for (const int64_t threads : {1, 2}) {
+        // Every second format with attention in int8, where there is attention.
+        const bool has_codes = named.config.mixer == model::Mixer::Attention && acts[0] == 'm';
+        const auto attention =
+            has_codes ? quant::AttentionPrecision::Int8 : quant::AttentionPrecision::Float;
         const auto plan = quant::resolve({.weights = quant::parse_quant_spec("mxint4,window=4"),
                                           .acts = quant::parse_quant_spec(acts),
-                                          .coverage = quant::Coverage::Linear},
+                                          .coverage = quant::Coverage::Linear,
+                                          .attention = attention},
                                          reason::linear_layers(named.config));
         const auto packed =
             store::pack_model(engine::testing::random_checkpoint(named.config, 3), plan);

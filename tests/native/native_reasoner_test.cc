@@ -3,9 +3,10 @@
 //
 // Token mixers agree bit for bit: operands are the same integers times powers of two, a float sum
 // of them is exact while it stays below 2^24 units (here K <= 768 products of at most 112 * 112),
-// and everything else is the same code on the same values in the same order. Attention's scores
-// and values are summed in another order there, and one rounded code more or less is a whole
-// quantization step; those models are compared in the mean.
+// and everything else is the same code on the same values in the same order. So do models with
+// attention in int8. In float, attention's scores and values are summed in another order there, and
+// one rounded code more or less is a whole quantization step; those models are compared in the
+// mean.
 #include "driftless/native/native_reasoner.h"
 
 #include <cmath>
@@ -28,13 +29,15 @@ using engine::testing::random_checkpoint;
 using engine::testing::random_tokens;
 
 store::PackedModel packed_model(const model::ModelConfig& config, const char* weights,
-                                const char* acts,
-                                quant::Coverage coverage = quant::Coverage::Block) {
-  return store::pack_model(random_checkpoint(config, 3),
-                           quant::resolve({.weights = quant::parse_quant_spec(weights),
-                                           .acts = quant::parse_quant_spec(acts),
-                                           .coverage = coverage},
-                                          reason::linear_layers(config)));
+                                const char* acts, quant::Coverage coverage = quant::Coverage::Block,
+                                const char* attention = "none") {
+  return store::pack_model(
+      random_checkpoint(config, 3),
+      quant::resolve({.weights = quant::parse_quant_spec(weights),
+                      .acts = quant::parse_quant_spec(acts),
+                      .coverage = coverage,
+                      .attention = quant::parse_attention_precision(attention)},
+                     reason::linear_layers(config)));
 }
 
 /// Both states of three boards after some steps.
@@ -109,6 +112,52 @@ TEST_P(Native, IsTheSameOnEveryKernelSetAndThreadCount) {
 INSTANTIATE_TEST_SUITE_P(All, Native, ::testing::ValuesIn(named_configs()),
                          [](const auto& param) { return param.param.name; });
 
+/// Models with attention, and among them head widths and numbers of keys that fill no block, panel
+/// or vector, one, and several; more keys than the simulation sums at once; one head.
+std::vector<NamedConfig> attention_configs() {
+  std::vector<NamedConfig> configs;
+  for (const NamedConfig& named : named_configs())
+    if (named.config.mixer == model::Mixer::Attention) configs.push_back(named);
+  const auto add = [&](std::string name, int64_t rows, int64_t heads, int64_t width) {
+    NamedConfig named = configs.front();
+    named.name = std::move(name);
+    named.config.seq_len = rows;
+    named.config.num_heads = heads;
+    named.config.hidden_size = heads * width;
+    named.config.h_cycles = named.config.l_cycles = named.config.num_layers = 1;
+    configs.push_back(named);
+  };
+  add("Blocks", 64, 2, 32);
+  add("OneHeadOfManyPanels", 31, 1, 70);
+  add("ManyKeys", 517, 1, 36);
+  return configs;
+}
+
+class NativeAttention : public ::testing::TestWithParam<NamedConfig> {};
+
+TEST_P(NativeAttention, InInt8EqualsTheSimulationOnEveryKernelSetAndThreadCount) {
+  const auto packed = packed_model(GetParam().config, "mxint4,window=4", "mxint4,window=4",
+                                   quant::Coverage::Block, "int8");
+  std::unique_ptr<reason::Reasoner> simulated;
+  try {
+    simulated = engine::make_cpu_reasoner(packed, {.slots = 3, .threads = 2});
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const auto expected = outputs_of(*simulated);
+  for (const KernelSet* set : available_kernels())
+    for (const int64_t threads : {1, 2})
+      EXPECT_EQ(native_outputs(packed, {.threads = threads, .kernels = set}), expected)
+          << set->name << ", " << threads << " threads";
+  for (const loop::EpilogueSet* set : loop::available_epilogues())
+    EXPECT_EQ(native_outputs(packed, {.epilogues = set}), expected) << set->name;
+  const auto floats = packed_model(GetParam().config, "mxint4,window=4", "mxint4,window=4");
+  EXPECT_NE(native_outputs(floats), expected) << "the plan's attention has no effect";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NativeAttention, ::testing::ValuesIn(attention_configs()),
+                         [](const auto& param) { return param.param.name; });
+
 TEST(NativeReasoner, RunsInt8PerTokenAndChannel) {
   model::ModelConfig config = named_configs()[1].config;
   config.h_cycles = config.l_cycles = config.num_layers = 1;  // random weights grow what differs
@@ -166,6 +215,24 @@ TEST(NativeReasoner, NamesBoardLayerAndCallOfNumbersThatAreNotFinite) {
   const std::vector<int64_t> slots = {0};
   EXPECT_ERROR(reasoner->step(slots), ErrorCode::Numeric,
                "board 17, layer 'L_level.layers.0.mlp_t");
+}
+
+TEST(NativeReasoner, NamesTheAttentionWhoseValuesAreNotFinite) {
+  // Weights so large that the projection overflows: 2^127 codes times whole blocks.
+  store::Checkpoint checkpoint = random_checkpoint(attention_configs()[0].config, 3);
+  for (auto& [name, tensor] : checkpoint.tensors)
+    if (name.ends_with("qkv_proj.weight"))
+      for (float& value : tensor.values) value = 0x1p126f;
+  const auto packed = store::pack_model(
+      checkpoint, quant::resolve({.weights = quant::parse_quant_spec("mxint4,window=4"),
+                                  .acts = quant::parse_quant_spec("mxint4,window=4"),
+                                  .attention = quant::AttentionPrecision::Int8},
+                                 reason::linear_layers(checkpoint.config)));
+  const auto reasoner = make_native_reasoner(packed, {.slots = 1});
+  reasoner->reset(0, {.tokens = random_tokens(packed.config, 1), .number = 17});
+  const std::vector<int64_t> slots = {0};
+  EXPECT_ERROR(reasoner->step(slots), ErrorCode::Numeric,
+               "board 17, layer 'L_level.layers.0.self_attn', call 0: queries");
 }
 
 TEST(WithWindows, AddsOneWhereMxIntegersHaveNone) {

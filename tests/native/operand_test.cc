@@ -55,6 +55,33 @@ TEST(Operand, BeginsOnACacheLine) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(panels.bytes.data()) % kCacheLine, 0u);
 }
 
+TEST(Operand, PutColumnsAreThePanelsOfTheMatrix) {
+  for (const Shape shape : {Shape{1, 1}, Shape{5, 7}, Shape{33, 32}, Shape{70, 97}}) {
+    const auto matrix = sample("int8/channel", shape);
+    for (const KernelSet* set : available_kernels()) {
+      const PanelMatrix expected = make_panels(matrix, *set);
+      PanelMatrix got = make_code_panels(shape.rows, shape.cols, *set);
+      for (int64_t row = 0; row < shape.rows; ++row) {
+        const auto first = matrix.codes.begin() + row * shape.cols;
+        const std::vector<int8_t> codes(first, first + shape.cols);
+        const float scale = matrix.scales.floats[static_cast<size_t>(row)].scale;
+        put_column({codes.data(), scale}, got, row);
+        if (set->row_flip != 0) continue;
+        // An offset of the rows is so many times the sum of the codes.
+        PanelMatrix offset = got;
+        put_column({codes.data(), scale, 128}, offset, row);
+        int32_t sum = 0;
+        for (const int8_t code : codes) sum += code;
+        EXPECT_EQ(offset.starts[static_cast<size_t>(row)], 128 * sum) << set->name;
+      }
+      EXPECT_EQ(got.bytes, expected.bytes) << set->name;
+      EXPECT_EQ(got.starts, expected.starts) << set->name;
+      EXPECT_EQ(got.scales, expected.scales) << set->name;
+      EXPECT_EQ(got.shifts, expected.shifts) << set->name;
+    }
+  }
+}
+
 TEST(Operand, RefusesFormatsThatAreNotIntegers) {
   for (const char* spec : {"mxfp4", "mxint4,block=16", "int4/group32", "uint8/token", "nvfp4"}) {
     const auto values = std::vector<float>(64, 1.0f);

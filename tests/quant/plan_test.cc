@@ -65,6 +65,28 @@ TEST(Plan, BiasGoesWhereThereIsOne) {
   EXPECT_ERROR(resolve(with_bias, layers), ErrorCode::InvalidArgument, "coverage linear");
 }
 
+TEST(Plan, AttentionNeedsAModelThatHasIt) {
+  auto layers = some_layers();
+  Scheme with_attention = scheme("mxint4", "mxint4", Coverage::Block);
+  with_attention.attention = AttentionPrecision::Int8;
+  EXPECT_EQ(to_string(with_attention),
+            "weights mxint4, acts mxint4, coverage block, attention int8");
+  EXPECT_ERROR(resolve(with_attention, layers), ErrorCode::InvalidArgument, "expected none");
+  EXPECT_ERROR(require_fits({.attention = AttentionPrecision::Int8}, layers, kCalls, "p.json"),
+               ErrorCode::BadConfig, "p.json: attention: the model mixes tokens without it");
+  layers[0].feeds_attention = true;
+  const QuantPlan plan = resolve(with_attention, layers);
+  EXPECT_EQ(plan.attention, AttentionPrecision::Int8);
+  require_fits(plan, layers, kCalls, "p");
+  EXPECT_EQ(describe(plan, layers), to_string(with_attention));
+  const QuantPlan alone{.attention = AttentionPrecision::Int8};
+  EXPECT_EQ(describe(alone, layers), "weights none, acts none, attention int8");
+  EXPECT_FALSE(alone.is_float());
+  EXPECT_TRUE(QuantPlan{}.is_float());
+  EXPECT_ERROR((void)parse_attention_precision("int9"), ErrorCode::InvalidArgument,
+               "did you mean 'int8'");
+}
+
 TEST(Plan, DescribesMixedLayers) {
   const auto layers = some_layers();
   QuantPlan plan = resolve(scheme("mxint4", "mxint4", Coverage::Linear), layers);
@@ -118,6 +140,7 @@ QuantPlan awkward_plan() {
   plan.layers[1].input_absmax = {0.1f, 1e-30f, 3e38f, 0, 1, 2};
   plan.layers[1].hadamard = true;
   plan.layers[2].bias = BiasPrecision::Int32;
+  plan.attention = AttentionPrecision::Int8;
   return plan;
 }
 
@@ -136,6 +159,7 @@ TEST(PlanJson, ReadsWhatAUserWrites) {
       plan_from_json(R"({"version": 1, "layers": {"a": {"weights": "mxint4"}}})", "p");
   ASSERT_EQ(plan.layers.size(), 1u);
   EXPECT_TRUE(plan.layers[0].acts.is_none());
+  EXPECT_EQ(plan.attention, AttentionPrecision::Float);
 }
 
 TEST(PlanJson, RefusesAnythingElse) {
@@ -151,6 +175,8 @@ TEST(PlanJson, RefusesAnythingElse) {
   refuse(R"({"version": 2, "layers": {}})", "version");
   refuse(R"({"version": 1, "layer": {}})", "did you mean 'layers'");
   refuse(R"({"version": 1, "layers": []})", "layers");
+  refuse(R"({"version": 1, "layers": {}, "attention": "mxint8"})", "did you mean 'int8'");
+  refuse(R"({"version": 1, "layers": {}, "attention": 8})", "expected a string");
   refuse(layer("1"), "expected an object");
   refuse(layer(R"({"weight": "int4"})"), "did you mean 'weights'");
   refuse(layer(R"({"weights": 4})"), "expected a string");

@@ -21,7 +21,8 @@ TEST(Recipe, ListsMakeCombinationsWithTheLastKeyFastest) {
   const Recipe recipe = parse(
       "[defaults]\nsteps = 3\nweights = \"int4\"\n"
       "[[rows]]\nacts = [\"int4/token\", \"none\"]\nl_cycles = [1, 2]\n"
-      "[[rows]]\nboth = \"mxint4,rule=mse\"\nsteps = 5\ncoherence = true\nsmooth = 0.5");
+      "[[rows]]\nboth = \"mxint4,rule=mse\"\nsteps = 5\ncoherence = true\nsmooth = 0.5\n"
+      "attention = \"int8\"");
   ASSERT_EQ(recipe.rows.size(), 5u);
   EXPECT_EQ(recipe.name, "s");
   EXPECT_EQ(quant::to_string(recipe.rows[1].scheme.acts), "int4/token");
@@ -34,6 +35,9 @@ TEST(Recipe, ListsMakeCombinationsWithTheLastKeyFastest) {
   EXPECT_EQ(last.steps, 5);
   EXPECT_TRUE(last.coherence);
   EXPECT_EQ(last.scheme.smooth, 0.5);
+  EXPECT_EQ(last.scheme.attention, quant::AttentionPrecision::Int8);
+  EXPECT_EQ(to_json(last).at("attention"), "int8");
+  EXPECT_FALSE(to_json(recipe.rows[1]).contains("attention"));
 }
 
 TEST(Recipe, SeedsMatterOnlyWhereThereIsACalibration) {
@@ -68,6 +72,7 @@ TEST(Recipe, RejectsBadInput) {
   EXPECT_ERROR(parse("[[rows]]\nsteps = \"3\""), code, "whole number");
   EXPECT_ERROR(parse("[[rows]]\nsteps = 0"), code, "expected 1 to");
   EXPECT_ERROR(parse("[[rows]]\nweights = \"int3x\""), code, "recipe:4: weights");
+  EXPECT_ERROR(parse("[[rows]]\nattention = \"mxint8\""), code, "did you mean 'int8'");
   EXPECT_ERROR(parse("[[rows]]\nnoise = -1"), code, "0 to 1000");
   EXPECT_ERROR(parse("[[rows]]\nsteps = []"), code, "steps; expected 1 to");
   EXPECT_ERROR(parse("[row]"), code, "did you mean 'rows'");

@@ -23,6 +23,9 @@ struct FloatProductArgs {
   int64_t m, k, n;
 };
 
+/// log2(e), which share_codes' scale has as a factor where shares are those of e^x.
+inline constexpr float kLog2E = 1.44269504f;
+
 struct EpilogueSet {
   std::string_view name;
 
@@ -46,6 +49,12 @@ struct EpilogueSet {
   /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value. Requires
   /// scale > 0.
   void (*softmax)(float* values, int64_t count, float scale) noexcept;
+
+  /// Softmax in integers, base 2: share i of a row is codes[i] / sum, with codes[i] = 255 *
+  /// 2^(scale * scores[i] - max), rounded, and `sum` the sum of the codes, which is returned. The
+  /// largest score has code 255. Each byte is stored XORed with `flip`. Requires scale > 0.
+  int32_t (*share_codes)(const float* scores, int64_t count, float scale, uint8_t flip,
+                         uint8_t* codes) noexcept;
 
   /// For the small products that stay in float where layers are integers: attention and heads.
   void (*multiply)(const FloatProductArgs& args) noexcept;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full softmax attention in two stages. Projections multiply integers; scores and values are
-// float32, and scores exist for one head and a tile of queries at a time.
+// Full softmax attention. Projections multiply integers; scores and values are float32 here, and
+// scores exist for one head and a tile of queries at a time.
+#include "driftless/native/reasoner/attention.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "driftless/loop/rope.h"
 #include "driftless/model/shapes.h"
-#include "driftless/native/reasoner/build.h"
 
 namespace driftless::native {
 namespace {
@@ -17,31 +18,8 @@ using loop::Work;
 
 /// Rows of scores at a time: they stay in the nearest cache together with what they meet.
 constexpr int64_t kQueries = 12;
-/// Columns of transposed keys and of scores are padded to whole tiles of the float product.
+/// Columns of scores are padded to whole tiles of the float product and of every kernel set.
 constexpr int64_t kTile = 32;
-
-/// How Slot::qkv lies here. Keys stand as the products read them, so that no tile of queries has to
-/// gather them; the padding of a key row is never looked at.
-///
-///   queries [T, D] | keys [heads, head width, padded T] | values [heads, T, head width]
-struct Qkv {
-  explicit Qkv(const NativeBuild& build)
-      : rows(build.layout.rows),
-        width(build.layout.width),
-        heads(build.model.config.num_heads),
-        head_width(model::head_width(build.model.config)),
-        key_stride((rows + kTile - 1) / kTile * kTile) {}
-
-  int64_t rows, width, heads, head_width, key_stride;
-
-  [[nodiscard]] float* queries(const Work& work) const { return work.slot.qkv.data(); }
-  [[nodiscard]] float* keys(const Work& work, int64_t head) const {
-    return queries(work) + rows * width + head * head_width * key_stride;
-  }
-  [[nodiscard]] float* values(const Work& work, int64_t head) const {
-    return keys(work, heads) + head * rows * head_width;
-  }
-};
 
 /// Scratch of one part: a row is all query heads | all key heads | all value heads, D values each.
 class Projection : public Stage {
@@ -74,14 +52,17 @@ class Projection : public Stage {
   /// One head's keys and values to their places.
   void deal(const Work& work, const quant::Mat& projected, int64_t head, int64_t first_row) const {
     const int64_t count = qkv_.head_width;
-    const float* const from = projected.data + layout_.width + head * count;
-    float* const keys = qkv_.keys(work, head) + first_row;
-    float* const values = qkv_.values(work, head) + first_row * count;
+    const float* const keys = projected.data + layout_.width + head * count;
+    const float* const values = keys + layout_.width;
+    const float* const turned_from = qkv_.turns_values ? values : keys;
+    const float* const upright_from = qkv_.turns_values ? keys : values;
+    float* const turned = qkv_.turned(work, head) + first_row;
+    float* const upright = qkv_.upright(work, head) + first_row * count;
     for (int64_t i = 0; i < count; ++i)
       for (int64_t row = 0; row < projected.rows; ++row)
-        keys[i * qkv_.key_stride + row] = from[row * projected.cols + i];
+        turned[i * qkv_.key_stride + row] = turned_from[row * projected.cols + i];
     for (int64_t row = 0; row < projected.rows; ++row)
-      std::copy_n(from + row * projected.cols + layout_.width, count, values + row * count);
+      std::copy_n(upright_from + row * projected.cols, count, upright + row * count);
   }
 
   Layout layout_;
@@ -90,85 +71,86 @@ class Projection : public Stage {
   Linear linear_;
 };
 
-/// Scratch of one part: scores [queries, padded T] | all heads' values [rows, D] | output
-/// [rows, D].
-class Attention : public Stage {
+class FloatAttention : public AttentionStage {
  public:
-  Attention(NativeBuild& build, const std::string& prefix)
-      : layout_(build.layout),
-        qkv_(build),
-        eps_(static_cast<float>(build.model.config.rms_norm_eps)),
-        epilogues_(build.epilogues),
-        output_(build, prefix + ".o_proj.weight", layout_.part_rows) {}
+  FloatAttention(NativeBuild& build, const std::string& prefix)
+      : AttentionStage(build, prefix, kQueries) {}
 
-  [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
-  [[nodiscard]] int64_t scratch_size() const override {
-    return kQueries * qkv_.key_stride + 2 * layout_.part_rows * layout_.width;
-  }
-
-  void run(const Work& work) const override {
-    const int64_t width = layout_.width;
-    const int64_t first_row = work.part * layout_.part_rows;
-    const int64_t rows = loop::real_rows(layout_, work.part);
-    float* const scores = work.scratch;
-    float* const values = scores + kQueries * qkv_.key_stride;
-    float* const output = values + layout_.part_rows * width;
-    for (int64_t head = 0; head < qkv_.heads; ++head) {
-      int64_t tiles = (rows + kQueries - 1) / kQueries;
-      for (int64_t row = 0; row < rows; --tiles) {
-        const int64_t queries = (rows - row + tiles - 1) / tiles;
-        attend(work, head, {first_row + row, queries}, scores, values + row * width);
-        row += queries;
-      }
-    }
-    output_.run(work, {values, rows, width}, {output, rows, width});
-    for (int64_t row = 0; row < rows; ++row)
-      epilogues_.add_norm(work.h + (first_row + row) * width, output + row * width, width, eps_);
-  }
-
- private:
-  struct Queries {
-    int64_t first, count;
-  };
-
-  void attend(const Work& work, int64_t head, const Queries& queries, float* scores,
-              float* values) const {
+ protected:
+  void attend(const Work& work, const QueryTile& tile, float* scores,
+              float* values) const override {
     const int64_t head_width = qkv_.head_width;
-    epilogues_.multiply({.a = qkv_.queries(work) + queries.first * qkv_.width + head * head_width,
+    epilogues_.multiply({.a = qkv_.queries(work) + tile.first * qkv_.width + tile.head * head_width,
                          .a_stride = qkv_.width,
-                         .b = qkv_.keys(work, head),
+                         .b = qkv_.turned(work, tile.head),
                          .b_stride = qkv_.key_stride,
                          .c = scores,
                          .c_stride = qkv_.key_stride,
-                         .m = queries.count,
+                         .m = tile.count,
                          .k = head_width,
                          .n = qkv_.key_stride});
-    const float scale = 1.0f / std::sqrt(static_cast<float>(head_width));
-    for (int64_t query = 0; query < queries.count; ++query)
-      epilogues_.softmax(scores + query * qkv_.key_stride, qkv_.rows, scale);
+    for (int64_t query = 0; query < tile.count; ++query)
+      epilogues_.softmax(scores + query * qkv_.key_stride, qkv_.rows, score_scale_);
     epilogues_.multiply({.a = scores,
                          .a_stride = qkv_.key_stride,
-                         .b = qkv_.values(work, head),
+                         .b = qkv_.upright(work, tile.head),
                          .b_stride = head_width,
-                         .c = values + head * head_width,
+                         .c = values,
                          .c_stride = qkv_.width,
-                         .m = queries.count,
+                         .m = tile.count,
                          .k = qkv_.rows,
                          .n = head_width});
   }
-
-  Layout layout_;
-  Qkv qkv_;
-  float eps_;
-  const loop::EpilogueSet& epilogues_;
-  Linear output_;
 };
 
 }  // namespace
 
+Qkv::Qkv(const NativeBuild& build)
+    : rows(build.layout.rows),
+      width(build.layout.width),
+      heads(build.model.config.num_heads),
+      head_width(model::head_width(build.model.config)),
+      key_stride((rows + kTile - 1) / kTile * kTile),
+      turns_values(build.model.plan.attention == quant::AttentionPrecision::Int8) {}
+
+AttentionStage::AttentionStage(NativeBuild& build, const std::string& prefix, int64_t tile_rows)
+    : qkv_(build),
+      epilogues_(build.epilogues),
+      score_scale_(1.0f / std::sqrt(static_cast<float>(qkv_.head_width))),
+      layout_(build.layout),
+      tile_rows_(tile_rows),
+      eps_(static_cast<float>(build.model.config.rms_norm_eps)),
+      output_(build, prefix + ".o_proj.weight", layout_.part_rows) {}
+
+int64_t AttentionStage::scratch_size() const {
+  return tile_rows_ * qkv_.key_stride + 2 * layout_.part_rows * layout_.width;
+}
+
+void AttentionStage::run(const Work& work) const {
+  const int64_t width = layout_.width;
+  const int64_t first_row = work.part * layout_.part_rows;
+  const int64_t rows = loop::real_rows(layout_, work.part);
+  float* const scores = work.scratch;
+  float* const values = scores + tile_rows_ * qkv_.key_stride;
+  float* const output = values + layout_.part_rows * width;
+  const RowTiles tiles(rows, tile_rows_);
+  for (int64_t head = 0; head < qkv_.heads; ++head)
+    for (int64_t i = 0; i < tiles.count; ++i) {
+      const int64_t row = tiles.first(i);
+      attend(work, {head, first_row + row, tiles.first(i + 1) - row}, scores,
+             values + row * width + head * qkv_.head_width);
+    }
+  output_.run(work, {values, rows, width}, {output, rows, width});
+  for (int64_t row = 0; row < rows; ++row)
+    epilogues_.add_norm(work.h + (first_row + row) * width, output + row * width, width, eps_);
+}
+
 void add_attention(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
   stages.push_back(std::make_unique<Projection>(build, prefix));
-  stages.push_back(std::make_unique<Attention>(build, prefix));
+  if (build.model.plan.attention == quant::AttentionPrecision::Int8)
+    add_integer_attention(stages, build, prefix);
+  else
+    stages.push_back(std::make_unique<FloatAttention>(build, prefix));
 }
 
 }  // namespace driftless::native

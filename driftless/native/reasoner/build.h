@@ -17,8 +17,8 @@
 
 namespace driftless::native {
 
-/// Memory that stages of the same shape and formats work in, one object a worker: stages take
-/// turns, so that the caches see one scratch instead of one a stage.
+/// Memory that stages of the same shape and formats work in, one object a worker or a slot: stages
+/// take turns, so that the caches see one scratch instead of one a stage.
 template <class Scratch>
 using SharedScratch = std::shared_ptr<std::vector<Scratch>>;
 
@@ -27,18 +27,23 @@ struct NativeBuild {
   const store::PackedModel& model;
   loop::Layout layout;
   int64_t workers;
+  int64_t slots;
   const KernelSet& set;
   const loop::EpilogueSet& epilogues;
   std::map<std::string, std::any> scratch{};
 
-  /// The scratch called `key`, made by `make` on the first demand.
+  /// The scratch called `key`, one object a worker, made by `make` on the first demand.
   template <class Make>
   auto shared(const std::string& key, Make make) {
+    return shared(key, workers, make);
+  }
+  template <class Make>
+  auto shared(const std::string& key, int64_t count, Make make) {
     using Scratch = decltype(make());
     std::any& slot = scratch[key];
     if (!slot.has_value()) {
       auto made = std::make_shared<std::vector<Scratch>>();
-      for (int64_t i = 0; i < workers; ++i) made->push_back(make());
+      for (int64_t i = 0; i < count; ++i) made->push_back(make());
       slot = made;
     }
     return std::any_cast<SharedScratch<Scratch>>(slot);
