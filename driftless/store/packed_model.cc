@@ -220,8 +220,8 @@ PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& pla
     PackedWeight packed;
     packed.factors.assign(item.factors().begin(), item.factors().end());
     try {
-      packed.matrix = quant::pack(quant::weight_quantizer(*planned)
-                                      .quantize({values.data(), layer.outputs, item.length()}));
+      packed.matrix = quant::pack(quant::weight_quantizer(*planned).quantize(
+          {values.data(), layer.outputs, item.length()}));
     } catch (const Error& error) {
       fail(error.code(), "layer '", layer.name, "': weight: ", error.what());
     }

@@ -46,7 +46,7 @@ struct Pieces {
 
 const std::string kWeight = "L_level.layers.0.mlp.down_proj.weight";
 
-/// Through a file and back: the same plan, and for each weight the values that its layer multiplies.
+/// Through a file and back: the same plan, and each weight's values as its layer multiplies them.
 void expect_survives(const Checkpoint& checkpoint, const quant::QuantPlan& plan) {
   const TempDir dir;
   const auto path = dir.path() / "packed.safetensors";
