@@ -100,7 +100,7 @@ std::string sha256_of_path(const std::filesystem::path& path) {
       hashes[at->path().lexically_relative(path).generic_string()] = sha256_of_file(at->path());
   DRIFTLESS_REQUIRE(!error, ErrorCode::Io, path.string(), ": cannot read; ", error.message());
   std::string text;
-  for (const auto& [name, hash] : hashes) text += hash + "  " + name + "\n";
+  for (const auto& [name, hash] : hashes) text.append(hash).append("  ").append(name).append("\n");
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
