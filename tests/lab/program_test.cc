@@ -21,40 +21,9 @@ using driftless::testing::Outcome;
 using driftless::testing::TempDir;
 using driftless::testing::text_of;
 
-/// A run of a second that saves once a second.
-constexpr const char* kRecipe = R"(
-[[task.pool]]
-generate = 100
-seed = 1
-extra_clues = 4
-[model]
-vocab_size = 6
-seq_len = 16
-hidden_size = 32
-num_layers = 1
-expansion = 1
-[recursion]
-h_cycles = 1
-l_cycles = 1
-halt_max_steps = 4
-[train]
-seed = 5
-batch = 8
-lr = 1e-3
-warmup_steps = 10
-steps = 60
-[eval]
-generate = 20
-seed = 2
-extra_clues = 4
-[output]
-log_every = 5
-checkpoint_every = 1
-)";
-
 class TrainProgram : public ::testing::Test {
  protected:
-  TrainProgram() { write("recipe.toml", kRecipe); }
+  TrainProgram() { write("recipe.toml", kProgramRecipe); }
 
   void write(const std::string& name, const std::string& text) {
     write_file_atomic(dir_.path() / name, text);
@@ -70,7 +39,7 @@ class TrainProgram : public ::testing::Test {
         " --out " + path(out) + " " + more);
   }
   [[nodiscard]] std::string edited(const std::string& from, const std::string& to) const {
-    std::string text = kRecipe;
+    std::string text = kProgramRecipe;
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return text.replace(at, from.size(), to);

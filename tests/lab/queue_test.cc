@@ -7,6 +7,7 @@
 
 #include "driftless/base/file.h"
 
+#include "tests/lab/train_process.h"
 #include "tests/testing/run_program.h"
 #include "tests/testing/temp_dir.h"
 
@@ -15,34 +16,6 @@ namespace {
 
 using driftless::testing::Outcome;
 using driftless::testing::run_program;
-
-constexpr const char* kRecipe = R"(
-[[task.pool]]
-generate = 20
-seed = 1
-extra_clues = 4
-[model]
-vocab_size = 6
-seq_len = 16
-hidden_size = 32
-num_layers = 1
-expansion = 1
-[recursion]
-h_cycles = 1
-l_cycles = 1
-halt_max_steps = 2
-[train]
-seed = 5
-batch = 4
-lr = 1e-3
-warmup_steps = 0
-steps = 1000000
-decay_steps = 0
-[eval]
-generate = 4
-seed = 2
-extra_clues = 4
-)";
 
 class GpuQueue : public ::testing::Test {
  protected:
@@ -80,8 +53,9 @@ set = { steps = 5, lr = 2e-3 }
 )";
 
 TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
-  write("recipe.toml", kRecipe);
-  write("qat.toml", std::string(kRecipe) + "[quant]\nweights = \"mxint4\"\nacts = \"mxint4\"\n");
+  write("recipe.toml", kProgramRecipe);
+  write("qat.toml",
+        std::string(kProgramRecipe) + "[quant]\nweights = \"mxint4\"\nacts = \"mxint4\"\n");
   const Outcome first = run(kPlan);
   ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
   EXPECT_NE(first.out.find("2 of 2 jobs are done"), std::string::npos) << first.out;
@@ -97,7 +71,7 @@ TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
 }
 
 TEST_F(GpuQueue, DoesNotWaitForAJobThatFailed) {
-  write("recipe.toml", kRecipe);
+  write("recipe.toml", kProgramRecipe);
   const Outcome outcome = run(R"(
 [[job]]
 name = "broken"
@@ -114,7 +88,7 @@ data = "boards.csv"
 }
 
 TEST_F(GpuQueue, NamesWhatIsWrongWithAPlan) {
-  write("recipe.toml", kRecipe);
+  write("recipe.toml", kProgramRecipe);
   const auto expect_refused = [&](const std::string& plan, const std::string& word) {
     const Outcome outcome = run(plan);
     EXPECT_EQ(outcome.exit_code, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driftless program running beside a test, to be signalled and killed.
+// The driftless program running beside a test, to be signalled and killed, and a recipe for it.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,37 @@
 #include "tests/testing/temp_dir.h"
 
 namespace driftless::lab {
+
+/// A run of a second that saves once a second.
+inline constexpr const char* kProgramRecipe = R"(
+[[task.pool]]
+generate = 100
+seed = 1
+extra_clues = 4
+[model]
+vocab_size = 6
+seq_len = 16
+hidden_size = 32
+num_layers = 1
+expansion = 1
+[recursion]
+h_cycles = 1
+l_cycles = 1
+halt_max_steps = 4
+[train]
+seed = 5
+batch = 8
+lr = 1e-3
+warmup_steps = 10
+steps = 60
+[eval]
+generate = 20
+seed = 2
+extra_clues = 4
+[output]
+log_every = 5
+checkpoint_every = 1
+)";
 
 class TrainProcess {
  public:
