@@ -57,22 +57,8 @@ class FloatAttention : public HeadAttention {
   explicit FloatAttention(const Build& build)
       : layout_(build.layout),
         head_width_(model::head_width(build.config)),
-        scores_(build.dtype,
-                {.m = layout_.part_rows,
-                 .k = head_width_,
-                 .n = layout_.rows,
-                 .a = {3 * layout_.width},
-                 .b = transposed(3 * layout_.width),
-                 .c = {layout_.rows}},
-                build.workers),
-        values_(build.dtype,
-                {.m = layout_.part_rows,
-                 .k = layout_.rows,
-                 .n = head_width_,
-                 .a = {layout_.rows},
-                 .b = {3 * layout_.width},
-                 .c = {layout_.width}},
-                build.workers),
+        scores_(build.dtype, score_shape(layout_, head_width_), build.workers),
+        values_(build.dtype, value_shape(layout_, head_width_, layout_.width), build.workers),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t scratch_size() const override { return layout_.part_rows * layout_.rows; }
@@ -149,6 +135,24 @@ class Attention : public Stage {
 };
 
 }  // namespace
+
+MatmulShape score_shape(const Layout& layout, int64_t head_width) {
+  return {.m = layout.part_rows,
+          .k = head_width,
+          .n = layout.rows,
+          .a = {3 * layout.width},
+          .b = transposed(3 * layout.width),
+          .c = {layout.rows}};
+}
+
+MatmulShape value_shape(const Layout& layout, int64_t head_width, int64_t stride) {
+  return {.m = layout.part_rows,
+          .k = layout.rows,
+          .n = head_width,
+          .a = {layout.rows},
+          .b = {3 * layout.width},
+          .c = {stride}};
+}
 
 void add_attention(Stages& stages, const Build& build, const std::string& prefix) {
   stages.push_back(std::make_unique<Projection>(build, prefix));

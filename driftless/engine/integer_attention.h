@@ -24,6 +24,11 @@ class HeadAttention {
                       float* values) const = 0;
 };
 
+/// The products of one head for a part's queries, over Slot::qkv: scores [rows, T], and values with
+/// `stride` between rows.
+MatmulShape score_shape(const Layout& layout, int64_t head_width);
+MatmulShape value_shape(const Layout& layout, int64_t head_width, int64_t stride);
+
 /// A product of integers in floats, cut along k so that every sum stays exact. A whole sum is
 /// rounded once, when it becomes a float.
 class ExactProduct {
