@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/task/maze/board.h"
+#include "driftless/task/maze/path.h"
 #include "driftless/task/sudoku/augment.h"
 #include "driftless/task/sudoku/canonical.h"
 
@@ -32,8 +34,10 @@ std::vector<uint8_t> sudoku_form(const Example& board) {
 Example maze_image(const Example& board, Rng& rng) {
   const auto symmetry =
       task::dihedral_from_id(static_cast<int64_t>(rng.below(task::kDihedralCount)));
-  return {board.name, maze::apply(symmetry, maze::board_from_tokens(board.input)).cells,
-          maze::apply(symmetry, maze::board_from_tokens(board.label)).cells};
+  const auto image = maze::label(maze::apply(symmetry, maze::board_from_tokens(board.input)));
+  DRIFTLESS_REQUIRE(image, ErrorCode::InvalidArgument, "maze '", board.name,
+                    "': no path from S to G");
+  return {board.name, image->question.cells, image->answer.cells};
 }
 
 std::vector<uint8_t> maze_form(const Example& board) {

@@ -12,6 +12,7 @@
 #include "driftless/lab/symmetry.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
+#include "driftless/task/maze/path.h"
 #include "driftless/task/sudoku/csv.h"
 
 #include "tests/lab/tiny_run.h"
@@ -59,6 +60,21 @@ TEST(Symmetry, ImagesShareTheirCanonicalForm) {
   }
   EXPECT_NE(canonical_text(task::find_task("maze"), maze_board(3)),
             canonical_text(task::find_task("maze"), maze_board(4)));
+}
+
+TEST(Symmetry, ImagesOfMazesHaveThePathOfTheRule) {
+  const task::Task& task = task::find_task("maze");
+  const task::Example board = maze_board(3);
+  Rng rng(1);
+  std::set<std::string> images;
+  for (int i = 0; i < 100; ++i) {
+    const task::Example image = random_image(task, board, rng);
+    const auto ruled = task::maze::label(task::maze::board_from_tokens(image.input));
+    ASSERT_TRUE(ruled);
+    EXPECT_EQ(image.label, ruled->answer.cells);
+    images.insert(to_text(task, image.input));
+  }
+  EXPECT_EQ(images.size(), 8u);
 }
 
 TEST(Pool, GeneratedBoardsAreDisjointUpToSymmetry) {

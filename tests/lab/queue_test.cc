@@ -41,21 +41,23 @@ class GpuQueue : public ::testing::Test {
 
 constexpr const char* kPlan = R"(
 [[job]]
+name = "float"
+train = "recipe.toml"
+set = { steps = 5, lr = 2e-3 }
+
+[[job]]
 name = "quantized"
 qat = "qat.toml"
 from = "@float"
 set = { steps = 3 }
-
-[[job]]
-name = "float"
-train = "recipe.toml"
-set = { steps = 5, lr = 2e-3 }
 )";
+constexpr const char* kLayers = R"({"version": 1, "layers": {
+    "L_level.layers.0.mlp_t.gate_up_proj.weight": {"weights": "mxint4", "acts": "mxint4"}}})";
 
 TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
   write("recipe.toml", kProgramRecipe);
-  write("qat.toml",
-        std::string(kProgramRecipe) + "[quant]\nweights = \"mxint4\"\nacts = \"mxint4\"\n");
+  write("qat.toml", std::string(kProgramRecipe) + "[quant]\nplan = \"layers.json\"\n");
+  write("layers.json", kLayers);
   const Outcome first = run(kPlan);
   ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
   EXPECT_NE(first.out.find("2 of 2 jobs are done"), std::string::npos) << first.out;
