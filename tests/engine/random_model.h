@@ -53,6 +53,7 @@ inline std::vector<NamedConfig> named_configs() {
              c.hidden_size = 256;
              c.num_heads = 4;
              c.seq_len = 49;
+             c.num_layers = c.h_cycles = 1;
              prefix(c, 4);
            }),
       with("TrmTokensLearned",
@@ -65,6 +66,7 @@ inline std::vector<NamedConfig> named_configs() {
            [&](auto& c) {
              c.positions = Positions::Rope;
              c.seq_len = 97;
+             c.h_cycles = 1;
              prefix(c, 3);
            }),
       with("TrmAttentionLearned", [](auto& c) { c.positions = Positions::Learned; }),
