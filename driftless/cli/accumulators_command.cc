@@ -230,24 +230,23 @@ void accumulators(Options options) {
 
 }  // namespace
 
-void add_accumulators_command(CLI::App& verb) {
+void add_accumulators_command(Verb verb) {
   auto options = std::make_shared<Options>();
   options->scheme.weights = options->scheme.acts = "mxint4,window=4";
-  verb.add_option("model", options->model, "checkpoint (safetensors)")->required();
-  verb.add_option("--data", options->data.path, "boards with answers")->required();
+  verb.add_option("model", options->model, "checkpoint (safetensors)").required();
+  verb.add_option("--data", options->data.path, "boards with answers").required();
   verb.add_option("--limit", options->data.limit, "take only the first N boards")
-      ->check(positive())
-      ->capture_default_str();
-  verb.add_option("--bits", options->bits, "accumulator widths to try")->capture_default_str();
-  verb.add_option("--steps", options->steps, "supervision steps (default: the model's)")
-      ->check(positive());
-  verb.add_option("--threads", options->threads, "threads")->capture_default_str();
+      .positive()
+      .shows_default();
+  verb.add_option("--bits", options->bits, "accumulator widths to try").shows_default();
+  verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
+  verb.add_option("--threads", options->threads, "threads").shows_default();
   add_scheme_flags(verb, options->scheme);
   verb.add_option("--json", options->json, "write the result as JSON");
-  show_example(verb,
-               "driftless accumulators models/sudoku-small.safetensors --data "
-               "models/demo-sudoku.csv --limit 4 --bits 12 16");
-  verb.callback([options] { accumulators(*options); });
+  verb.example(
+      "driftless accumulators models/sudoku-small.safetensors --data "
+      "models/demo-sudoku.csv --limit 4 --bits 12 16");
+  verb.runs([options] { accumulators(*options); });
 }
 
 }  // namespace driftless::cli

@@ -50,24 +50,21 @@ std::unique_ptr<reason::Reasoner> make_native(const store::PackedModel& packed,
 
 }  // namespace
 
-void add_device_flags(CLI::App& verb, BackendOptions& options) {
-  CLI::Option* const device =
-      verb.add_option("--device", options.device,
-                      "cpu, native (integers), or with libtorch cpu-torch or cuda")
-          ->capture_default_str();
-  verb.add_flag_callback(
+void add_device_flags(Verb verb, BackendOptions& options) {
+  const Flag device = verb.add_option("--device", options.device,
+                                      "cpu, native (integers), or with libtorch cpu-torch or cuda")
+                          .shows_default();
+  verb.add_switch(
           "--native", [&options] { options.device = "native"; },
           "multiply integers instead of simulating them; mx quantizers get window=4")
-      ->excludes(device);
-  verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16")
-      ->capture_default_str();
-  verb.add_option("--threads", options.threads, "threads")->capture_default_str();
+      .excludes(device);
+  verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16").shows_default();
+  verb.add_option("--threads", options.threads, "threads").shows_default();
 }
 
-void add_backend_flags(CLI::App& verb, BackendOptions& options) {
+void add_backend_flags(Verb verb, BackendOptions& options) {
   add_device_flags(verb, options);
-  verb.add_option("--slots", options.slots, "boards at a time (default: by device)")
-      ->check(CLI::PositiveNumber);
+  verb.add_option("--slots", options.slots, "boards at a time (default: by device)").positive();
 }
 
 void require_device(const BackendOptions& options) {

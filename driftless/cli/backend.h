@@ -10,8 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
-
+#include "driftless/cli/flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
@@ -30,9 +29,9 @@ inline constexpr std::array<std::string_view, 4> kDeviceNames = {"cpu", "native"
                                                                  "cuda"};
 
 /// --device, --native (which is a device), --dtype and --threads.
-void add_device_flags(CLI::App& verb, BackendOptions& options);
+void add_device_flags(Verb verb, BackendOptions& options);
 /// The same and --slots.
-void add_backend_flags(CLI::App& verb, BackendOptions& options);
+void add_backend_flags(Verb verb, BackendOptions& options);
 
 /// Throws InvalidArgument on an unknown device.
 void require_device(const BackendOptions& options);

@@ -334,32 +334,32 @@ class Report {
 
 }  // namespace
 
-void add_bench_command(CLI::App& verb) {
+void add_bench_command(Verb verb) {
   auto options = std::make_shared<BenchOptions>();
   verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
   verb.add_option("--preset", options->preset,
                   "a published configuration with random weights instead, such as trm-maze")
-      ->excludes("--model");
-  verb.add_option("--width", options->width, "D of the preset")->check(positive());
+      .excludes(verb.option("--model"));
+  verb.add_option("--width", options->width, "D of the preset").positive();
   verb.add_option("--data", options->data,
                   "boards to think about (default: the bundled ones where they fit)");
   verb.add_option("--boards", options->boards, "of them, for the rate with adaptive halting")
-      ->check(positive())
-      ->capture_default_str();
-  verb.add_option("--batch", options->batch, "boards at a time")->capture_default_str();
-  verb.add_option("--threads", options->threads, "threads")->capture_default_str();
+      .positive()
+      .shows_default();
+  verb.add_option("--batch", options->batch, "boards at a time").shows_default();
+  verb.add_option("--threads", options->threads, "threads").shows_default();
   verb.add_option("--rounds", options->rounds, "times to measure everything")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      .positive()
+      .shows_default();
   verb.add_option("--patience", options->patience_s, "seconds to wait for a calm machine")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      .between(0, kNoLimit)
+      .shows_default();
   verb.add_option("--json", options->json, "write peaks, gemm and step as JSON");
-  show_example(verb, "driftless bench --threads 2");
-  verb.require_subcommand(0, 1);
-  add_bench_train_command(*verb.add_subcommand("train", "how fast a training step is here"));
-  verb.callback([options, &verb] {
-    if (!verb.get_subcommands().empty()) return;
+  verb.example("driftless bench --threads 2");
+  verb.allows_verb();
+  add_bench_train_command(verb.add_verb("train", "how fast a training step is here"));
+  verb.runs([options, verb] {
+    if (verb.has_verb()) return;
     require_writable(options->json);
     Report(*options).run();
   });

@@ -92,55 +92,55 @@ void print_error(const CodecOptions& options) {
       stats.worst_error, clipped, static_cast<long long>(stats.runs));
 }
 
-void add_format_flags(CLI::App& verb, CodecOptions& options) {
+void add_format_flags(Verb verb, CodecOptions& options) {
   verb.add_option("--format", options.format, "number format (driftless formats lists them)")
-      ->required();
+      .required();
   verb.add_option("--rule", options.rule, "shared-exponent rule of an mx format");
 }
 
-void add_file_flags(CLI::App& verb, CodecOptions& options) {
-  verb.add_option("--input", options.input, "file to read")->required();
-  verb.add_option("--output", options.output, "file to write")->required();
+void add_file_flags(Verb verb, CodecOptions& options) {
+  verb.add_option("--input", options.input, "file to read").required();
+  verb.add_option("--output", options.output, "file to write").required();
 }
 
 }  // namespace
 
-void add_codec_command(CLI::App& verb) {
+void add_codec_command(Verb verb) {
   auto options = std::make_shared<CodecOptions>();
-  verb.require_subcommand(1);
-  show_example(verb, "driftless codec error --format int4 --gaussian 1000000 --seed 1");
+  verb.requires_verb();
+  verb.example("driftless codec error --format int4 --gaussian 1000000 --seed 1");
 
-  CLI::App& encoding = *verb.add_subcommand("encode", "raw little-endian float32 to codes");
+  const Verb encoding = verb.add_verb("encode", "raw little-endian float32 to codes");
   add_format_flags(encoding, *options);
   add_file_flags(encoding, *options);
-  show_example(encoding,
-               "driftless codec encode --format mxint4 --rule mse --input x.f32 "
-               "--output x.mxint4");
-  encoding.callback([options] { encode(*options); });
+  encoding.example(
+      "driftless codec encode --format mxint4 --rule mse --input x.f32 "
+      "--output x.mxint4");
+  encoding.runs([options] { encode(*options); });
 
-  CLI::App& decoding = *verb.add_subcommand("decode", "codes to raw little-endian float32");
+  const Verb decoding = verb.add_verb("decode", "codes to raw little-endian float32");
   add_format_flags(decoding, *options);
   add_file_flags(decoding, *options);
   decoding.add_option("--count", options->count, "keep this many values: drops a block's padding")
-      ->check(CLI::NonNegativeNumber);
-  show_example(decoding, "driftless codec decode --format mxint4 --input x.mxint4 --output y.f32");
-  decoding.callback([options] { decode(*options); });
+      .between(0, kNoLimit);
+  decoding.example("driftless codec decode --format mxint4 --input x.mxint4 --output y.f32");
+  decoding.runs([options] { decode(*options); });
 
-  CLI::App& error = *verb.add_subcommand(
+  const Verb error = verb.add_verb(
       "error", "how far a quantizer (int4/group32, ...) takes values from the originals");
   add_format_flags(error, *options);
-  auto* input = error.add_option("--input", options->input, "raw little-endian float32 file");
-  auto* gaussian = error.add_option("--gaussian", options->gaussian, "number of Gaussian values")
-                       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-                       ->excludes(input);
-  auto* seed = error.add_option("--seed", options->seed, "seed of the Gaussian values");
-  gaussian->needs(seed);
-  seed->needs(gaussian);
-  error.add_flag("--json", options->as_json, "print one JSON object");
-  show_example(error,
-               "driftless codec error --format mxfp4 --rule even --gaussian 1000000 --seed 1");
-  error.callback([options, input, gaussian] {
-    if (input->empty() && gaussian->empty()) throw CLI::RequiredError("--input or --gaussian");
+  const Flag input = error.add_option("--input", options->input, "raw little-endian float32 file");
+  const Flag gaussian =
+      error.add_option("--gaussian", options->gaussian, "number of Gaussian values")
+          .between(1, 1 << 30)
+          .excludes(input);
+  const Flag seed = error.add_option("--seed", options->seed, "seed of the Gaussian values");
+  gaussian.needs(seed);
+  seed.needs(gaussian);
+  error.add_switch("--json", options->as_json, "print one JSON object");
+  error.example("driftless codec error --format mxfp4 --rule even --gaussian 1000000 --seed 1");
+  error.runs([options, input, gaussian] {
+    if (!input.is_given() && !gaussian.is_given()) reject("--input or --gaussian", "is required");
     print_error(*options);
   });
 }

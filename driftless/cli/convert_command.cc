@@ -33,7 +33,7 @@ store::DType weight_type(const std::string& name) {
   for (const WeightType& type : kWeightTypes) {
     if (type.name == name) return type.dtype;
   }
-  throw CLI::ValidationError("--weights", "got '" + name + "', expected f32, f16 or bf16");
+  reject("--weights", "got '" + name + "', expected f32, f16 or bf16");
 }
 
 void convert(ConvertOptions& options) {
@@ -48,12 +48,12 @@ void convert(ConvertOptions& options) {
 
 }  // namespace
 
-void add_convert_command(CLI::App& verb) {
+void add_convert_command(Verb verb) {
   auto options = std::make_shared<ConvertOptions>();
   verb.add_option("IN", options->input,
                   "PyTorch checkpoint, safetensors, npy file or data-set folder")
-      ->required();
-  verb.add_option("OUT", options->output, "safetensors file to write")->required();
+      .required();
+  verb.add_option("OUT", options->output, "safetensors file to write").required();
   verb.add_option("--weights", options->weights, "element type of a model: f32, f16 or bf16");
   auto& import = options->import;
   verb.add_option("--heads", import.heads, "attention heads, where no configuration says");
@@ -63,8 +63,8 @@ void add_convert_command(CLI::App& verb) {
   verb.add_option("--steps", import.steps, "supervision steps");
   verb.add_option("--cells", import.cells, "cells of a board");
   verb.add_option("--prefix-rows", import.prefix_rows, "rows before the board");
-  show_example(verb, "driftless convert step_65100 trm.safetensors --h-cycles 3 --l-cycles 6");
-  verb.callback([options] { convert(*options); });
+  verb.example("driftless convert step_65100 trm.safetensors --h-cycles 3 --l-cycles 6");
+  verb.runs([options] { convert(*options); });
 }
 
 }  // namespace driftless::cli

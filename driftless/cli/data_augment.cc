@@ -81,24 +81,24 @@ void augment(const AugmentOptions& options) {
 
 }  // namespace
 
-void add_augment(CLI::App& verb) {
+void add_augment(Verb verb) {
   auto options = std::make_shared<AugmentOptions>();
-  verb.add_option("TASKS", options->asked, "ARC files whose test inputs are asked")->required();
+  verb.add_option("TASKS", options->asked, "ARC files whose test inputs are asked").required();
   verb.add_option("--train-on", options->others,
                   "ARC files to train on with their test pairs as well");
   verb.add_option("--variants", options->training.variants,
                   "of each task beside the task itself; symmetric tasks have fewer")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      .between(0, kNoLimit)
+      .shows_default();
   verb.add_option("--side", options->training.side, "cells of a side of the canvas")
-      ->check(CLI::Range(int64_t{1}, arc::kMaxSide))
-      ->capture_default_str();
-  verb.add_option("--seed", options->seed, "seed of variants and places")->required();
-  verb.add_option("--output", options->output, "folder to write")->required();
-  show_example(verb,
-               "driftless data augment mini_arc.json --side 5 --variants 63 --seed 1 "
-               "--output mini-arc");
-  verb.callback([options] { augment(*options); });
+      .between(1, arc::kMaxSide)
+      .shows_default();
+  verb.add_option("--seed", options->seed, "seed of variants and places").required();
+  verb.add_option("--output", options->output, "folder to write").required();
+  verb.example(
+      "driftless data augment mini_arc.json --side 5 --variants 63 --seed 1 "
+      "--output mini-arc");
+  verb.runs([options] { augment(*options); });
 }
 
 }  // namespace driftless::cli

@@ -6,6 +6,6 @@
 
 namespace driftless::cli {
 
-void add_augment(CLI::App& verb);
+void add_augment(Verb verb);
 
 }  // namespace driftless::cli

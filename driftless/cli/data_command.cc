@@ -140,31 +140,29 @@ void print_stats(const DataOptions& options) {
   std::printf("%-12s %s\n%s", "task", std::string(task.name).c_str(), text.c_str());
 }
 
-void add_input(CLI::App& verb, DataOptions& options) {
-  verb.add_option("IN", options.input.path, "file of boards or data-set folder")->required();
-  verb.add_option("--split", options.input.split, "split of a data-set folder")
-      ->capture_default_str();
+void add_input(Verb verb, DataOptions& options) {
+  verb.add_option("IN", options.input.path, "file of boards or data-set folder").required();
+  verb.add_option("--split", options.input.split, "split of a data-set folder").shows_default();
   verb.add_option("--task", options.task, "sudoku, maze or arc (default: what IN looks like)");
 }
 
 /// A flag that means something for one task only.
 struct TaskFlag {
-  const CLI::Option* option;
+  Flag flag;
   const char* task;
 };
 
 void require_task(const std::vector<TaskFlag>& flags, const std::string& task) {
-  for (const TaskFlag& flag : flags)
-    if (flag.option->count() > 0 && task != flag.task)
-      throw CLI::ValidationError(flag.option->get_name(),
-                                 std::string("is for --task ") + flag.task);
+  for (const TaskFlag& row : flags)
+    if (row.flag.is_given() && task != row.task)
+      reject(row.flag.name(), std::string("is for --task ") + row.task);
 }
 
-void add_generate(CLI::App& verb, const std::shared_ptr<DataOptions>& options) {
+void add_generate(Verb verb, const std::shared_ptr<DataOptions>& options) {
   verb.add_option("--task", options->task, "sudoku or maze (default sudoku)");
-  verb.add_option("--count", options->count, "boards")->required()->check(positive());
-  verb.add_option("--seed", options->seed, "seed of the random choices")->required();
-  verb.add_option("--output", options->output, "CSV file to write")->required();
+  verb.add_option("--count", options->count, "boards").required().positive();
+  verb.add_option("--seed", options->seed, "seed of the random choices").required();
+  verb.add_option("--output", options->output, "CSV file to write").required();
   auto& maze = options->maze;
   const std::vector<TaskFlag> flags = {
       {verb.add_option("--min-rating", options->sudoku.min_rating, "sudoku: least guesses"),
@@ -176,10 +174,11 @@ void add_generate(CLI::App& verb, const std::shared_ptr<DataOptions>& options) {
                        "maze: least cells of the path (default 110)"),
        "maze"},
       {verb.add_option("--max-path", maze.max_path_cells, "maze: most cells of the path"), "maze"},
-      {verb.add_flag("--unique-path", options->unique_path, "maze: a tree of corridors, one path"),
+      {verb.add_switch("--unique-path", options->unique_path,
+                       "maze: a tree of corridors, one path"),
        "maze"}};
-  show_example(verb, "driftless data generate --count 100 --seed 1 --min-rating 3 --output b.csv");
-  verb.callback([options, flags] {
+  verb.example("driftless data generate --count 100 --seed 1 --min-rating 3 --output b.csv");
+  verb.runs([options, flags] {
     require_task(flags, options->task.empty() ? "sudoku" : options->task);
     generate(*options);
   });
@@ -187,29 +186,29 @@ void add_generate(CLI::App& verb, const std::shared_ptr<DataOptions>& options) {
 
 }  // namespace
 
-void add_data_command(CLI::App& verb) {
+void add_data_command(Verb verb) {
   auto options = std::make_shared<DataOptions>();
-  verb.require_subcommand(1);
-  show_example(verb, "driftless data check boards.csv");
-  add_generate(*verb.add_subcommand("generate", "boards of our own"), options);
-  add_augment(*verb.add_subcommand("augment", "ARC tasks and their variants, to train on"));
+  verb.requires_verb();
+  verb.example("driftless data check boards.csv");
+  add_generate(verb.add_verb("generate", "boards of our own"), options);
+  add_augment(verb.add_verb("augment", "ARC tasks and their variants, to train on"));
 
-  CLI::App& converting =
-      *verb.add_subcommand("convert", "boards of any kind to one CSV file (ARC: one JSON file)");
+  const Verb converting =
+      verb.add_verb("convert", "boards of any kind to one CSV file (ARC: one JSON file)");
   add_input(converting, *options);
-  converting.add_option("--output", options->output, "file to write")->required();
-  show_example(converting, "driftless data convert sudoku-folder --split test --output boards.csv");
-  converting.callback([options] { convert(*options); });
+  converting.add_option("--output", options->output, "file to write").required();
+  converting.example("driftless data convert sudoku-folder --split test --output boards.csv");
+  converting.runs([options] { convert(*options); });
 
-  CLI::App& checking = *verb.add_subcommand("check", "whether boards and answers are sound");
+  const Verb checking = verb.add_verb("check", "whether boards and answers are sound");
   add_input(checking, *options);
-  show_example(checking, "driftless data check boards.csv");
-  checking.callback([options] { check(*options); });
+  checking.example("driftless data check boards.csv");
+  checking.runs([options] { check(*options); });
 
-  CLI::App& describing = *verb.add_subcommand("stats", "what a file of boards holds");
+  const Verb describing = verb.add_verb("stats", "what a file of boards holds");
   add_input(describing, *options);
-  show_example(describing, "driftless data stats mazes.csv --task maze");
-  describing.callback([options] { print_stats(*options); });
+  describing.example("driftless data stats mazes.csv --task maze");
+  describing.runs([options] { print_stats(*options); });
 }
 
 }  // namespace driftless::cli

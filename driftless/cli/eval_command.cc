@@ -214,44 +214,43 @@ void eval(EvalOptions options) {
   if (!options.json.empty()) write_file_atomic(options.json, record.dump(2) + "\n");
 }
 
-void add_arc_flags(CLI::App& verb, EvalOptions& options) {
+void add_arc_flags(Verb verb, EvalOptions& options) {
   verb.add_option("--identifiers", options.arc.identifiers,
                   "ARC: JSON list that names the rows of the model's puzzle table (default: of the "
                   "data-set folder, or identifiers.json beside the model)");
   verb.add_option("--variants", options.arc.variants,
                   "ARC: ask about at most N variants of each test input (default: all)")
-      ->check(positive());
+      .positive();
   verb.add_option("--submission", options.submission,
                   "ARC: write the two best answers of each test input");
 }
 
 }  // namespace
 
-void add_eval_command(CLI::App& verb) {
+void add_eval_command(Verb verb) {
   auto options = std::make_shared<EvalOptions>();
-  verb.add_option("model", options->model, "checkpoint or packed model (safetensors)")->required();
+  verb.add_option("model", options->model, "checkpoint or packed model (safetensors)").required();
   verb.add_option("--data", options->data.path,
                   "boards with answers, in a file of the model's task or a data-set folder")
-      ->required();
-  verb.add_option("--split", options->data.split, "split of a data-set folder")
-      ->capture_default_str();
+      .required();
+  verb.add_option("--split", options->data.split, "split of a data-set folder").shows_default();
   verb.add_option("--limit", options->data.limit, "take only the first N boards (ARC: tasks)")
-      ->check(positive());
+      .positive();
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
-      ->check(positive());
-  verb.add_option("--halting", options->halting, "fixed, halt or stable")->capture_default_str();
+      .positive();
+  verb.add_option("--halting", options->halting, "fixed, halt or stable").shows_default();
   add_backend_flags(verb, options->backend);
   verb.add_option("--seed", options->seed,
                   "of EqR's random states and noise, and of drawn variants")
-      ->capture_default_str();
+      .shows_default();
   add_scheme_flags(verb, options->scheme);
   add_arc_flags(verb, *options);
   verb.add_option("--predictions", options->predictions, "write one JSON line per board");
   verb.add_option("--json", options->json, "write the result as JSON");
-  show_example(verb,
-               "driftless eval models/sudoku-small.safetensors --data models/demo-sudoku.csv "
-               "--halting halt");
-  verb.callback([options] { eval(*options); });
+  verb.example(
+      "driftless eval models/sudoku-small.safetensors --data models/demo-sudoku.csv "
+      "--halting halt");
+  verb.runs([options] { eval(*options); });
 }
 
 }  // namespace driftless::cli

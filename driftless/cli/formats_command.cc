@@ -63,11 +63,11 @@ void print_json() {
 
 }  // namespace
 
-void add_formats_command(CLI::App& verb) {
+void add_formats_command(Verb verb) {
   auto as_json = std::make_shared<bool>(false);
-  verb.add_flag("--json", *as_json, "print JSON");
-  show_example(verb, "driftless formats --json");
-  verb.callback([as_json] { *as_json ? print_json() : print_table(); });
+  verb.add_switch("--json", *as_json, "print JSON");
+  verb.example("driftless formats --json");
+  verb.runs([as_json] { *as_json ? print_json() : print_table(); });
 }
 
 }  // namespace driftless::cli

@@ -86,11 +86,11 @@ void print_model(const std::string& path) {
 
 }  // namespace
 
-void add_info_command(CLI::App& verb) {
+void add_info_command(Verb verb) {
   auto path = std::make_shared<std::string>();
   verb.add_option("MODEL", *path, "safetensors file; without it, the build");
-  show_example(verb, "driftless info model.safetensors");
-  verb.callback([path] { path->empty() ? print_build() : print_model(*path); });
+  verb.example("driftless info model.safetensors");
+  verb.runs([path] { path->empty() ? print_build() : print_model(*path); });
 }
 
 }  // namespace driftless::cli

@@ -81,26 +81,26 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_ladder_command(CLI::App& verb) {
+void add_ladder_command(Verb verb) {
   auto options = std::make_shared<Options>();
   verb.add_option("model", options->flags.model, "checkpoint or packed model (safetensors)")
-      ->required();
-  CLI::Option* const source =
+      .required();
+  const Flag source =
       verb.add_option("--source", options->flags.source,
                       "the checkpoint that a packed model was made from, for the float row");
   verb.add_option("--start", options->flags.start,
                   "the checkpoint that a packed model's quantized training started from, likewise")
-      ->excludes(source);
-  verb.add_option("--data", options->flags.data, "boards with answers")->required();
+      .excludes(source);
+  verb.add_option("--data", options->flags.data, "boards with answers").required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
   verb.add_option("--out", options->flags.out, "append records to this file, skip those it has");
-  CLI::Option* const json = verb.add_flag("--json", options->as_json, "print records as JSON");
-  verb.add_flag("--markdown", options->as_markdown, "print a Markdown table")->excludes(json);
-  show_example(verb,
-               "driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv "
-               "--limit 8 --schemes none int8/tensor/static mxint4");
-  verb.callback([options] { run(*options); });
+  const Flag json = verb.add_switch("--json", options->as_json, "print records as JSON");
+  verb.add_switch("--markdown", options->as_markdown, "print a Markdown table").excludes(json);
+  verb.example(
+      "driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv "
+      "--limit 8 --schemes none int8/tensor/static mxint4");
+  verb.runs([options] { run(*options); });
 }
 
 }  // namespace driftless::cli

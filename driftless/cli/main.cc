@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
@@ -19,30 +21,30 @@ constexpr int kUsageExit = 2;
 
 int exit_code(ErrorCode code) { return 10 + static_cast<int>(code); }
 
-struct Verb {
+struct Entry {
   const char* name;
   const char* summary;
-  void (*add)(CLI::App& verb);
+  void (*add)(Verb verb);
 };
 
 constexpr std::array kVerbs = {
-    Verb{"solve", "watch a model refine a board step by step", add_solve_command},
-    Verb{"eval", "how many boards of a file a model solves", add_eval_command},
-    Verb{"ladder", "what each number format does to a model", add_ladder_command},
-    Verb{"study", "run a recipe of quantization experiments", add_study_command},
-    Verb{"recommend", "the fewest bits per layer that keep accuracy", add_recommend_command},
-    Verb{"trace", "record board trajectories for a report's player", add_trace_command},
-    Verb{"report", "turn results into one page to look at", add_report_command},
-    Verb{"bench", "how fast a model runs here", add_bench_command},
-    Verb{"quantize", "pack a model's weights for the native engine", add_quantize_command},
-    Verb{"accumulators", "the accumulator widths that a model needs", add_accumulators_command},
-    Verb{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
-    Verb{"qat", "train a quantized model from a float one (needs libtorch)", add_qat_command},
-    Verb{"formats", "the table of number formats", add_formats_command},
-    Verb{"codec", "encode, decode and measure number formats", add_codec_command},
-    Verb{"data", "generate, check, convert and describe boards", add_data_command},
-    Verb{"convert", "turn a checkpoint, array or data set into safetensors", add_convert_command},
-    Verb{"info", "what this build is, or what a model file holds", add_info_command},
+    Entry{"solve", "watch a model refine a board step by step", add_solve_command},
+    Entry{"eval", "how many boards of a file a model solves", add_eval_command},
+    Entry{"ladder", "what each number format does to a model", add_ladder_command},
+    Entry{"study", "run a recipe of quantization experiments", add_study_command},
+    Entry{"recommend", "the fewest bits per layer that keep accuracy", add_recommend_command},
+    Entry{"trace", "record board trajectories for a report's player", add_trace_command},
+    Entry{"report", "turn results into one page to look at", add_report_command},
+    Entry{"bench", "how fast a model runs here", add_bench_command},
+    Entry{"quantize", "pack a model's weights for the native engine", add_quantize_command},
+    Entry{"accumulators", "the accumulator widths that a model needs", add_accumulators_command},
+    Entry{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
+    Entry{"qat", "train a quantized model from a float one (needs libtorch)", add_qat_command},
+    Entry{"formats", "the table of number formats", add_formats_command},
+    Entry{"codec", "encode, decode and measure number formats", add_codec_command},
+    Entry{"data", "generate, check, convert and describe boards", add_data_command},
+    Entry{"convert", "turn a checkpoint, array or data set into safetensors", add_convert_command},
+    Entry{"info", "what this build is, or what a model file holds", add_info_command},
 };
 
 /// The innermost subcommand that was reached.
@@ -85,8 +87,9 @@ int run(int argc, char** argv) {
   app.name("driftless");
   app.set_version_flag("--version", DRIFTLESS_VERSION);
   app.require_subcommand(1);
-  show_example(app, "driftless solve");
-  for (const Verb& verb : kVerbs) verb.add(*app.add_subcommand(verb.name, verb.summary));
+  const Verb main_verb(app);
+  main_verb.example("driftless solve");
+  for (const Entry& entry : kVerbs) entry.add(main_verb.add_verb(entry.name, entry.summary));
   try {
     app.parse(argc, argv);
     return 0;

@@ -43,13 +43,13 @@ void quantize(QuantizeOptions options) {
 
 }  // namespace
 
-void add_quantize_command(CLI::App& verb) {
+void add_quantize_command(Verb verb) {
   auto options = std::make_shared<QuantizeOptions>();
-  verb.add_option("MODEL", options->model, "checkpoint (safetensors)")->required();
-  verb.add_option("OUT", options->output, "packed model to write (safetensors)")->required();
+  verb.add_option("MODEL", options->model, "checkpoint (safetensors)").required();
+  verb.add_option("OUT", options->output, "packed model to write (safetensors)").required();
   add_scheme_flags(verb, options->scheme);
-  show_example(verb, "driftless quantize model.safetensors packed.safetensors --weights mxint4");
-  verb.callback([options] { quantize(*options); });
+  verb.example("driftless quantize model.safetensors packed.safetensors --weights mxint4");
+  verb.runs([options] { quantize(*options); });
 }
 
 }  // namespace driftless::cli

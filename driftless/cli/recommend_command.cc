@@ -94,28 +94,27 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_recommend_command(CLI::App& verb) {
+void add_recommend_command(Verb verb) {
   auto options = std::make_shared<Options>();
-  verb.add_option("model", options->flags.model, "checkpoint (safetensors)")->required();
-  verb.add_option("--data", options->flags.data, "boards with answers")->required();
+  verb.add_option("model", options->flags.model, "checkpoint (safetensors)").required();
+  verb.add_option("--data", options->flags.data, "boards with answers").required();
   verb.add_option("--within", options->within, "points of exact accuracy that may be lost")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
+      .between(0, 100)
+      .shows_default();
   verb.add_option("--choices", options->choices, "quantizers to choose from, widest first")
-      ->capture_default_str();
+      .shows_default();
   verb.add_option("--coverage", options->coverage, "block: the recursive block; linear: heads too")
-      ->capture_default_str();
+      .shows_default();
   verb.add_option("--probe-boards", options->probe_boards, "boards that measure sensitivity")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verb.add_option("--steps", options->steps, "supervision steps (default: the model's)")
-      ->check(CLI::PositiveNumber);
+      .positive()
+      .shows_default();
+  verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
   add_study_flags(verb, options->flags);
   verb.add_option("--out", options->flags.out, "write the plan (JSON) here");
-  show_example(verb,
-               "driftless recommend models/sudoku-small.safetensors --data models/demo-sudoku.csv "
-               "--limit 8 --within 1.0 --out plan.json");
-  verb.callback([options] { run(*options); });
+  verb.example(
+      "driftless recommend models/sudoku-small.safetensors --data models/demo-sudoku.csv "
+      "--limit 8 --within 1.0 --out plan.json");
+  verb.runs([options] { run(*options); });
 }
 
 }  // namespace driftless::cli

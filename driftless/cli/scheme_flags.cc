@@ -52,44 +52,43 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
 
 }  // namespace
 
-void add_scheme_flags(CLI::App& verb, SchemeFlags& flags) {
+void add_scheme_flags(Verb verb, SchemeFlags& flags) {
   constexpr const char* kGroup = "Quantization";
   verb.add_option("--weights", flags.weights, "quantizer of weights, e.g. mxint4 or int4/channel")
-      ->capture_default_str()
-      ->group(kGroup);
+      .shows_default()
+      .group(kGroup);
   verb.add_option("--acts", flags.acts, "quantizer of activations, e.g. mxint4 or int4/token")
-      ->capture_default_str()
-      ->group(kGroup);
+      .shows_default()
+      .group(kGroup);
   verb.add_option("--coverage", flags.coverage, "block: the recursive block; linear: heads too")
-      ->capture_default_str()
-      ->group(kGroup);
+      .shows_default()
+      .group(kGroup);
   verb.add_option("--bias", flags.bias, "biases of covered layers: float, int16 or int32")
-      ->capture_default_str()
-      ->group(kGroup);
+      .shows_default()
+      .group(kGroup);
   verb.add_option("--scales", flags.scales, "calls that share a static scale: all, role or call")
-      ->capture_default_str()
-      ->group(kGroup);
-  verb.add_option("--smooth", flags.smooth, "SmoothQuant with this strength, 0 to 1")
-      ->group(kGroup);
-  verb.add_flag("--hadamard", flags.hadamard, "rotate inputs and weights")->group(kGroup);
+      .shows_default()
+      .group(kGroup);
+  verb.add_option("--smooth", flags.smooth, "SmoothQuant with this strength, 0 to 1").group(kGroup);
+  verb.add_switch("--hadamard", flags.hadamard, "rotate inputs and weights").group(kGroup);
   verb.add_option("--attention", flags.attention, "scores and values of attention: none or int8")
-      ->capture_default_str()
-      ->group(kGroup);
-  CLI::Option* const plan =
+      .shows_default()
+      .group(kGroup);
+  const Flag plan =
       verb.add_option("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
-          ->group(kGroup);
+          .group(kGroup);
   for (const char* name : {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth",
                            "--hadamard", "--attention"})
-    plan->excludes(verb.get_option(name));
+    plan.excludes(verb.option(name));
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing")
-      ->group(kGroup);
+      .group(kGroup);
   verb.add_option("--calibration-boards", flags.calibration_boards, "draw this many of them")
-      ->capture_default_str()
-      ->group(kGroup);
+      .shows_default()
+      .group(kGroup);
   verb.add_option("--calibration-seed", flags.calibration_seed, "of the draw")
-      ->capture_default_str()
-      ->group(kGroup);
+      .shows_default()
+      .group(kGroup);
 }
 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "driftless/cli/backend.h"
+#include "driftless/cli/flags.h"
 #include "driftless/quant/plan.h"
 #include "driftless/store/checkpoint.h"
 
@@ -29,7 +28,7 @@ struct SchemeFlags {
   uint64_t calibration_seed = 0;
 };
 
-void add_scheme_flags(CLI::App& verb, SchemeFlags& flags);
+void add_scheme_flags(Verb verb, SchemeFlags& flags);
 
 /// What the flags come to for one model.
 struct PlannedScheme {

@@ -17,22 +17,20 @@ bool is_float(const quant::Scheme& scheme) {
 
 }  // namespace
 
-void add_scheme_row_flags(CLI::App& verb, SchemeRows& rows) {
+void add_scheme_row_flags(Verb verb, SchemeRows& rows) {
   verb.add_option("--schemes", rows.schemes,
                   "quantizers for weights and activations, or WEIGHTS:ACTIVATIONS")
-      ->capture_default_str();
+      .shows_default();
   verb.add_option("--coverage", rows.coverage, "block: the recursive block; linear: heads too")
-      ->capture_default_str();
+      .shows_default();
   verb.add_option("--attention", rows.attention,
                   "scores and values of attention in quantized rows: none or int8")
-      ->capture_default_str();
-  verb.add_option("--steps", rows.steps, "supervision steps (default: the model's)")
-      ->check(CLI::PositiveNumber);
+      .shows_default();
+  verb.add_option("--steps", rows.steps, "supervision steps (default: the model's)").positive();
   verb.add_option("--calibration-boards", rows.calibration_boards,
                   "boards for static scales (default: 200, or all where there are fewer)")
-      ->check(CLI::PositiveNumber);
-  verb.add_option("--calibration-seed", rows.calibration_seed, "of their draw")
-      ->capture_default_str();
+      .positive();
+  verb.add_option("--calibration-seed", rows.calibration_seed, "of their draw").shows_default();
 }
 
 std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput& input) {

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "driftless/cli/flags.h"
 #include "driftless/store/packed_model.h"
 #include "driftless/study/row.h"
 #include "driftless/study/runner.h"
@@ -25,7 +24,7 @@ struct SchemeRows {
 };
 
 /// --schemes, --coverage, --attention, --steps, --calibration-boards and --calibration-seed.
-void add_scheme_row_flags(CLI::App& verb, SchemeRows& rows);
+void add_scheme_row_flags(Verb verb, SchemeRows& rows);
 
 /// The rows of a study. Throws InvalidArgument on a scheme that is none.
 std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput& input);

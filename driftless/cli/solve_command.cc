@@ -98,29 +98,28 @@ void solve(SolveOptions options) {
 
 }  // namespace
 
-void add_solve_command(CLI::App& verb) {
+void add_solve_command(Verb verb) {
   auto options = std::make_shared<SolveOptions>();
-  auto* board = verb.add_option("board", options->board,
-                                "one line of cells, '.' or '0' for a blank (default: a sample)");
+  const Flag board = verb.add_option(
+      "board", options->board, "one line of cells, '.' or '0' for a blank (default: a sample)");
   verb.add_option("--file", options->file, "solve every board of a file (ARC: every test input)")
-      ->excludes(board);
+      .excludes(board);
   verb.add_option("--model", options->model,
                   "checkpoint or packed model (default: the bundled Sudoku model)");
-  verb.add_flag("--native", options->is_native,
-                "multiply integers; without --model the bundled packed model");
+  verb.add_switch("--native", options->is_native,
+                  "multiply integers; without --model the bundled packed model");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
-      ->check(positive());
-  verb.add_option("--dtype", options->dtype, "f32 or bf16")->capture_default_str();
-  verb.add_option("--seed", options->seed, "of EqR's random states and noise")
-      ->capture_default_str();
+      .positive();
+  verb.add_option("--dtype", options->dtype, "f32 or bf16").shows_default();
+  verb.add_option("--seed", options->seed, "of EqR's random states and noise").shows_default();
   verb.add_option("--identifiers", options->identifiers,
                   "ARC: JSON list that names the rows of the model's puzzle table (default: "
                   "identifiers.json beside the model)");
-  verb.add_flag("--json", options->as_json, "print one JSON object per board");
-  verb.add_flag("--no-color", options->no_color,
-                "no colors (nor with NO_COLOR set); a pipe gets none anyway");
-  show_example(verb, std::string("driftless solve ") + kSampleBoard);
-  verb.callback([options] { solve(*options); });
+  verb.add_switch("--json", options->as_json, "print one JSON object per board");
+  verb.add_switch("--no-color", options->no_color,
+                  "no colors (nor with NO_COLOR set); a pipe gets none anyway");
+  verb.example(std::string("driftless solve ") + kSampleBoard);
+  verb.runs([options] { solve(*options); });
 }
 
 }  // namespace driftless::cli

@@ -93,12 +93,12 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_study_command(CLI::App& verb) {
+void add_study_command(Verb verb) {
   auto options = std::make_shared<Options>();
   verb.add_option("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
-      ->required();
+      .required();
   verb.add_option("--model", options->flags.model, "checkpoint (default: the bundled one)");
-  verb.add_option("--data", options->flags.data, "boards with answers")->required();
+  verb.add_option("--data", options->flags.data, "boards with answers").required();
   add_study_flags(verb, options->flags);
   verb.add_option("--out", options->flags.out,
                   "append records to this file, skip those it has, and write a report beside it "
@@ -108,10 +108,10 @@ void add_study_command(CLI::App& verb) {
       "only these rows of the recipe, such as 5-9, counted from 0; their records may be "
       "joined with those of others");
   verb.add_option("--set", options->overrides, "KEY=VALUE in every row of the recipe");
-  show_example(verb,
-               "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
-               "--out granularity.jsonl");
-  verb.callback([options] { run(*options); });
+  verb.example(
+      "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
+      "--out granularity.jsonl");
+  verb.runs([options] { run(*options); });
 }
 
 }  // namespace driftless::cli

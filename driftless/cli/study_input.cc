@@ -77,9 +77,8 @@ constexpr int64_t kCudaRowsTogether = 6;
 
 }  // namespace
 
-void add_study_flags(CLI::App& verb, StudyFlags& flags) {
-  verb.add_option("--limit", flags.limit, "take only the first N boards")
-      ->check(CLI::PositiveNumber);
+void add_study_flags(Verb verb, StudyFlags& flags) {
+  verb.add_option("--limit", flags.limit, "take only the first N boards").positive();
   verb.add_option("--calibration-data", flags.calibration_data,
                   "boards for static scales and smoothing (default: those of --data)");
   verb.add_option("--identifiers", flags.arc.identifiers,
@@ -87,13 +86,13 @@ void add_study_flags(CLI::App& verb, StudyFlags& flags) {
                   "identifiers.json beside the model)");
   verb.add_option("--variants", flags.arc.variants,
                   "ARC: ask about at most N variants of each test input (default: all)")
-      ->check(CLI::PositiveNumber);
+      .positive();
   add_device_flags(verb, flags.backend);
   verb.add_option("--batch", flags.batch,
                   "boards at a time, which bound the memory (default: by device)")
-      ->check(CLI::PositiveNumber);
+      .positive();
   verb.add_option("--seed", flags.seed, "of random states, noise and perturbations")
-      ->capture_default_str();
+      .shows_default();
 }
 
 study::Execution execution_of(const StudyFlags& flags) {

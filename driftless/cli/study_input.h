@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
+#include "driftless/cli/flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/runner.h"
@@ -32,7 +31,7 @@ struct StudyFlags {
 };
 
 /// All flags but the model's.
-void add_study_flags(CLI::App& verb, StudyFlags& flags);
+void add_study_flags(Verb verb, StudyFlags& flags);
 
 /// How the rows of a study with these flags run.
 study::Execution execution_of(const StudyFlags& flags);

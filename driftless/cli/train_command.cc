@@ -122,7 +122,7 @@ void train(lab::TrainRequest request) {
   else if (end.is_reporter)
     print_end(end, request);
   if (!is_stopped) return;
-  throw CLI::RuntimeError(kSignalExit + (caught_signal != 0 ? caught_signal : SIGTERM));
+  end_with(kSignalExit + (caught_signal != 0 ? caught_signal : SIGTERM));
 }
 
 void print_line(std::string_view line) {
@@ -141,103 +141,100 @@ void bench_train(const lab::TrainRequest& request, int64_t steps) {
               bench.peak_gflops / 1e3);
 }
 
-void add_device(CLI::App& verb, lab::TrainRequest& request) {
-  verb.add_option("--device", request.device, "cpu or cuda")->capture_default_str();
+void add_device(Verb verb, lab::TrainRequest& request) {
+  verb.add_option("--device", request.device, "cpu or cuda").shows_default();
 }
-void add_data(CLI::App& verb, lab::TrainRequest& request) {
+void add_data(Verb verb, lab::TrainRequest& request) {
   verb.add_option("--data", request.data, "folder of the files that the recipe names");
 }
-void add_chunk(CLI::App& verb, lab::TrainRequest& request) {
+void add_chunk(Verb verb, lab::TrainRequest& request) {
   verb.add_option("--chunk", request.chunk, "boards at a time in the rounds without gradients")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      .positive()
+      .shows_default();
 }
 
-void add_run_flags(CLI::App& verb, lab::TrainRequest& request) {
+void add_run_flags(Verb verb, lab::TrainRequest& request) {
   verb.add_option("RECIPE", request.recipe, "TOML file, see recipes/");
   add_data(verb, request);
   verb.add_option("--out", request.out, "folder of the run (default runs/ and the recipe's name)");
   add_device(verb, request);
   verb.add_option("--from", request.from, "weights to start from (train: random by default)");
-  verb.add_flag("--resume", request.is_resumed, "go on with the run in --out");
+  verb.add_switch("--resume", request.is_resumed, "go on with the run in --out");
   verb.add_option("--seconds", request.max_seconds, "stop, save and evaluate after this long")
-      ->check(CLI::NonNegativeNumber);
+      .between(0, kNoLimit);
   add_chunk(verb, request);
 }
 
-void add_check(CLI::App& verb) {
+void add_check(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   add_device(verb, *request);
-  show_example(verb, "driftless train check --device cuda");
-  verb.callback([request] { lab::run_check(request->device, print_line); });
+  verb.example("driftless train check --device cuda");
+  verb.runs([request] { lab::run_check(request->device, print_line); });
 }
 
-void add_disjoint(CLI::App& verb) {
+void add_disjoint(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
-  verb.add_option("RECIPE", request->recipe, "TOML file")->required();
+  verb.add_option("RECIPE", request->recipe, "TOML file").required();
   add_data(verb, *request);
-  show_example(verb, "driftless train disjoint recipes/sudoku-small.toml --data DATA");
-  verb.callback([request] { lab::run_disjoint(*request, print_line); });
+  verb.example("driftless train disjoint recipes/sudoku-small.toml --data DATA");
+  verb.runs([request] { lab::run_disjoint(*request, print_line); });
 }
 
-void add_widen(CLI::App& verb) {
+void add_widen(Verb verb) {
   struct Options {
     std::string weights;
     std::string out;
     uint64_t seed = 1;
   };
   auto options = std::make_shared<Options>();
-  verb.add_option("WEIGHTS", options->weights, "checkpoint to grow")->required();
-  verb.add_option("--output", options->out, "checkpoint to write")->required();
-  verb.add_option("--seed", options->seed, "seed of the random shares")->capture_default_str();
-  show_example(verb, "driftless train widen models/sudoku-small.safetensors --output wide.st");
-  verb.callback([options] { lab::run_widen(options->weights, options->out, options->seed); });
+  verb.add_option("WEIGHTS", options->weights, "checkpoint to grow").required();
+  verb.add_option("--output", options->out, "checkpoint to write").required();
+  verb.add_option("--seed", options->seed, "seed of the random shares").shows_default();
+  verb.example("driftless train widen models/sudoku-small.safetensors --output wide.st");
+  verb.runs([options] { lab::run_widen(options->weights, options->out, options->seed); });
 }
 
 }  // namespace
 
-void add_qat_command(CLI::App& verb) {
+void add_qat_command(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   request->is_qat = true;
   add_run_flags(verb, *request);
-  show_example(verb,
-               "driftless qat recipes/qat/sudoku-small-mxint4.toml --from "
-               "models/sudoku-small.safetensors --data DATA --out run\n"
-               "driftless eval run/weights.safetensors --plan run/plan.json --data BOARDS runs the "
-               "result on a CPU.");
-  verb.callback([request] { train(*request); });
+  verb.example(
+      "driftless qat recipes/qat/sudoku-small-mxint4.toml --from "
+      "models/sudoku-small.safetensors --data DATA --out run\n"
+      "driftless eval run/weights.safetensors --plan run/plan.json --data BOARDS runs the "
+      "result on a CPU.");
+  verb.runs([request] { train(*request); });
 }
 
-void add_train_command(CLI::App& verb) {
+void add_train_command(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   add_run_flags(verb, *request);
-  verb.require_subcommand(0, 1);
-  add_check(*verb.add_subcommand("check", "whether a device computes what the CPU computes"));
-  add_disjoint(*verb.add_subcommand("disjoint", "whether pool and evaluation share boards"));
-  add_widen(*verb.add_subcommand("widen", "a model of twice the width that computes the same"));
-  show_example(
-      verb,
+  verb.allows_verb();
+  add_check(verb.add_verb("check", "whether a device computes what the CPU computes"));
+  add_disjoint(verb.add_verb("disjoint", "whether pool and evaluation share boards"));
+  add_widen(verb.add_verb("widen", "a model of twice the width that computes the same"));
+  verb.example(
       "driftless train recipes/sudoku-4x4.toml --out run\n"
       "Ctrl-C or SIGTERM finishes the step, saves and exits with 128 + the signal; --resume "
       "goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and MASTER_PORT "
       "say where rank 0 listens).");
-  verb.callback([request, &verb] {
-    if (verb.get_subcommands().empty()) train(*request);
+  verb.runs([request, verb] {
+    if (!verb.has_verb()) train(*request);
   });
 }
 
-void add_bench_train_command(CLI::App& verb) {
+void add_bench_train_command(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   auto steps = std::make_shared<int64_t>(40);
-  verb.add_option("RECIPE", request->recipe, "TOML file")->required();
+  verb.add_option("RECIPE", request->recipe, "TOML file").required();
   add_data(verb, *request);
   add_device(verb, *request);
   add_chunk(verb, *request);
-  verb.add_option("--steps", *steps, "training steps to time")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  show_example(verb, "driftless bench train recipes/sudoku-small.toml --data DATA --device cuda");
-  verb.callback([request, steps] { bench_train(*request, *steps); });
+  verb.add_option("--steps", *steps, "training steps to time").positive().shows_default();
+  verb.example("driftless bench train recipes/sudoku-small.toml --data DATA --device cuda");
+  verb.runs([request, steps] { bench_train(*request, *steps); });
 }
 
 }  // namespace driftless::cli

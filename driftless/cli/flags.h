@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verbs of the command line and their arguments. CLI11 parses them; it takes longer to compile than
+// anything of ours, so only flags.cc and main.cc see it.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace driftless::cli {
+
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+/// A handle on an argument of a verb: an option, a switch, or a place where the name has no dashes.
+class Flag {
+ public:
+  explicit Flag(CLI::Option& option) : option_(&option) {}
+
+  Flag required() const;
+  Flag shows_default() const;
+  Flag group(const char* heading) const;
+  Flag positive() const;  ///< an integer of 1 or more
+  Flag between(double low, double high) const;
+  Flag excludes(const Flag& other) const;
+  Flag needs(const Flag& other) const;
+
+  [[nodiscard]] bool is_given() const;
+  [[nodiscard]] std::string name() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A handle on a verb, such as eval, or data generate.
+class Verb {
+ public:
+  explicit Verb(CLI::App& app) : app_(&app) {}
+
+  /// What is given replaces `value`, which must live until the verb has run. For the types that
+  /// flags.cc lists.
+  template <class Value>
+  Flag add_option(const char* name, Value& value, const std::string& help) const;
+  Flag add_switch(const char* name, bool& value, const std::string& help) const;
+  Flag add_switch(const char* name, std::function<void()> action, const std::string& help) const;
+  [[nodiscard]] Flag option(const char* name) const;
+
+  /// A verb below this one, of which one must be given, or may.
+  [[nodiscard]] Verb add_verb(const char* name, const char* summary) const;
+  void requires_verb() const;
+  void allows_verb() const;
+  [[nodiscard]] bool has_verb() const;  ///< given, once parsed
+
+  /// Ends the help with an example that a user can paste.
+  void example(const std::string& command) const;
+  void runs(std::function<void()> action) const;
+
+ private:
+  CLI::App* app_;
+};
+
+/// Wrong usage of an argument, found after parsing.
+[[noreturn]] void reject(const std::string& argument, const std::string& message);
+
+/// Ends the program; all there is to say has been said.
+[[noreturn]] void end_with(int exit_code);
+
+}  // namespace driftless::cli
