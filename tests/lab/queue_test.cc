@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scripts/gpu_queue with jobs of a second: they wait for each other, are done once, and bad plans
 // are named.
+#include <chrono>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -73,20 +74,27 @@ TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
 }
 
 TEST_F(GpuQueue, DoesNotWaitForAJobThatFailed) {
-  write("recipe.toml", kProgramRecipe);
+  const auto start = std::chrono::steady_clock::now();
+  write("qat.toml", kProgramRecipe);
   const Outcome outcome = run(R"(
 [[job]]
 name = "broken"
 command = ["no such verb"]
 [[job]]
 name = "after"
-eval = "@broken"
+qat = "qat.toml"
+from = "@broken"
+[[job]]
+name = "last"
+eval = "@after"
 data = "boards.csv"
 )");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("broken"), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("after"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("0 of 2 jobs are done"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("0 of 3 jobs are done"), std::string::npos) << outcome.out;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30))
+      << "waited for the limit, 60 s less 20 to save";
 }
 
 TEST_F(GpuQueue, NamesWhatIsWrongWithAPlan) {
