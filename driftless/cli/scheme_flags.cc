@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/scheme_flags.h"
 
+#include <vector>
+
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/cli/model_input.h"
@@ -54,41 +56,28 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
 
 void add_scheme_flags(Verb verb, SchemeFlags& flags) {
   constexpr const char* kGroup = "Quantization";
-  verb.add_option("--weights", flags.weights, "quantizer of weights, e.g. mxint4 or int4/channel")
-      .shows_default()
-      .group(kGroup);
-  verb.add_option("--acts", flags.acts, "quantizer of activations, e.g. mxint4 or int4/token")
-      .shows_default()
-      .group(kGroup);
-  verb.add_option("--coverage", flags.coverage, "block: the recursive block; linear: heads too")
-      .shows_default()
-      .group(kGroup);
-  verb.add_option("--bias", flags.bias, "biases of covered layers: float, int16 or int32")
-      .shows_default()
-      .group(kGroup);
-  verb.add_option("--scales", flags.scales, "calls that share a static scale: all, role or call")
-      .shows_default()
-      .group(kGroup);
-  verb.add_option("--smooth", flags.smooth, "SmoothQuant with this strength, 0 to 1").group(kGroup);
-  verb.add_switch("--hadamard", flags.hadamard, "rotate inputs and weights").group(kGroup);
-  verb.add_option("--attention", flags.attention, "scores and values of attention: none or int8")
-      .shows_default()
-      .group(kGroup);
-  const Flag plan =
-      verb.add_option("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
-          .group(kGroup);
-  for (const char* name : {"--weights", "--acts", "--coverage", "--bias", "--scales", "--smooth",
-                           "--hadamard", "--attention"})
-    plan.excludes(verb.option(name));
-  verb.add_option("--calibration-data", flags.calibration_data,
-                  "boards for static scales and smoothing")
-      .group(kGroup);
-  verb.add_option("--calibration-boards", flags.calibration_boards, "draw this many of them")
-      .shows_default()
-      .group(kGroup);
-  verb.add_option("--calibration-seed", flags.calibration_seed, "of the draw")
-      .shows_default()
-      .group(kGroup);
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    return verb.add_option(name, value, help).group(kGroup);
+  };
+  const std::vector<Flag> scheme = {
+      add("--weights", flags.weights, "quantizer of weights, e.g. mxint4 or int4/channel")
+          .shows_default(),
+      add("--acts", flags.acts, "quantizer of activations, e.g. mxint4 or int4/token")
+          .shows_default(),
+      add("--coverage", flags.coverage, "block: the recursive block; linear: heads too")
+          .shows_default(),
+      add("--bias", flags.bias, "biases of covered layers: float, int16 or int32").shows_default(),
+      add("--scales", flags.scales, "calls that share a static scale: all, role or call")
+          .shows_default(),
+      add("--smooth", flags.smooth, "SmoothQuant with this strength, 0 to 1"),
+      verb.add_switch("--hadamard", flags.hadamard, "rotate inputs and weights").group(kGroup),
+      add("--attention", flags.attention, "scores and values of attention: none or int8")
+          .shows_default()};
+  const Flag plan = add("--plan", flags.plan, "a plan per layer (JSON) instead of the above");
+  for (const Flag& flag : scheme) plan.excludes(flag);
+  add("--calibration-data", flags.calibration_data, "boards for static scales and smoothing");
+  add("--calibration-boards", flags.calibration_boards, "draw this many of them").shows_default();
+  add("--calibration-seed", flags.calibration_seed, "of the draw").shows_default();
 }
 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
