@@ -2,17 +2,20 @@
 #include "driftless/lab/board_noise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <limits>
 
 #include "driftless/lab/cuda/kernels.h"
 #include "driftless/lab/device.h"
+#include "driftless/lab/leap.h"
 #include "driftless/reason/start.h"
 
 namespace driftless::lab {
 namespace {
 
 constexpr auto kGeneratorBytes = static_cast<int64_t>(sizeof(cuda::Generator));
+
+constexpr auto kParts = static_cast<uint64_t>(cuda::kNoiseParts);
 
 cuda::Generator device_form(const Rng& rng) {
   const Rng::State& state = rng.state();
@@ -33,11 +36,17 @@ at::Tensor index_of(std::span<const int64_t> slots, at::Device device) {
 
 BoardNoise::BoardNoise(const Options& options)
     : options_(options), pool_(options.device.is_cuda() ? 1 : options.threads) {
-  if (options.device.is_cuda())
-    generators_ = at::zeros({options.slots, kGeneratorBytes},
-                            at::TensorOptions(at::kByte).device(options.device));
-  else
+  if (!options.device.is_cuda()) {
     rngs_.assign(static_cast<size_t>(options.slots), Rng(0));
+    return;
+  }
+  generators_ = at::zeros({options.slots, kGeneratorBytes},
+                          at::TensorOptions(at::kByte).device(options.device));
+  pairs_ = cuda::pairs_of_part(options.count);
+  const std::vector<Leap> leaps = doubling_leaps(2 * pairs_, std::countr_zero(kParts));
+  leaps_ = at::empty({std::ssize(leaps), kRngBits, 4}, at::kLong);
+  std::memcpy(leaps_.data_ptr(), leaps.data(), leaps.size() * sizeof(Leap));
+  leaps_ = leaps_.to(options.device);
 }
 
 void BoardNoise::seed(std::span<const int64_t> slots, std::span<const uint64_t> seeds) {
@@ -65,27 +74,37 @@ at::Tensor BoardNoise::draw_here(std::span<const int64_t> slots, Draw draw) {
   return values;
 }
 
-at::Tensor BoardNoise::draw_there(std::span<const int64_t> slots, double limit, double scale) {
+template <class Kernel>
+at::Tensor BoardNoise::draw_there(std::span<const int64_t> slots, Kernel kernel) {
   at::Tensor values = at::empty({std::ssize(slots), options_.count},
                                 at::TensorOptions(at::kFloat).device(options_.device));
   const at::Tensor index = index_of(slots, options_.device);
-  cuda::draw_normal(
-      reinterpret_cast<cuda::Generator*>(generators_.data_ptr()), index.data_ptr<int64_t>(),
-      {.slots = std::ssize(slots), .count = options_.count, .limit = limit, .scale = scale},
-      values.data_ptr<float>(), current_stream());
+  kernel(reinterpret_cast<cuda::Generator*>(generators_.data_ptr()), index.data_ptr<int64_t>(),
+         values.data_ptr<float>());
   return values;
 }
 
 at::Tensor BoardNoise::truncated_normal(std::span<const int64_t> slots, double deviation) {
-  if (options_.device.is_cuda())
-    return draw_there(slots, reason::kTruncation, reason::kTruncatedScale * deviation);
-  return draw_here(slots, [=](Rng& rng) { return reason::truncated_normal(rng, deviation); });
+  if (!options_.device.is_cuda())
+    return draw_here(slots, [=](Rng& rng) { return reason::truncated_normal(rng, deviation); });
+  const cuda::NoiseShape shape{.slots = std::ssize(slots),
+                               .count = options_.count,
+                               .limit = reason::kTruncation,
+                               .scale = reason::kTruncatedScale * deviation};
+  return draw_there(slots, [&](cuda::Generator* generators, const int64_t* index, float* out) {
+    cuda::draw_normal(generators, index, shape, out, current_stream());
+  });
 }
 
 at::Tensor BoardNoise::standard_normal(std::span<const int64_t> slots) {
-  if (options_.device.is_cuda())
-    return draw_there(slots, std::numeric_limits<double>::infinity(), 1);
-  return draw_here(slots, [](Rng& rng) { return static_cast<float>(rng.gaussian()); });
+  if (!options_.device.is_cuda())
+    return draw_here(slots, [](Rng& rng) { return static_cast<float>(rng.gaussian()); });
+  const cuda::NoiseParts parts{
+      .pairs = pairs_, .leaps = reinterpret_cast<const uint64_t*>(leaps_.data_ptr<int64_t>())};
+  return draw_there(slots, [&](cuda::Generator* generators, const int64_t* index, float* out) {
+    cuda::draw_standard_normal(generators, index, std::ssize(slots), options_.count, parts, out,
+                               current_stream());
+  });
 }
 
 }  // namespace driftless::lab

@@ -34,11 +34,14 @@ class BoardNoise {
  private:
   template <class Draw>
   at::Tensor draw_here(std::span<const int64_t> slots, Draw draw);
-  at::Tensor draw_there(std::span<const int64_t> slots, double limit, double scale);
+  template <class Kernel>
+  at::Tensor draw_there(std::span<const int64_t> slots, Kernel kernel);
 
   Options options_;
   std::vector<Rng> rngs_;  // CPU
   at::Tensor generators_;  // CUDA: the bytes of a cuda::Generator per slot
+  int64_t pairs_ = 0;      // CUDA: of a part (cuda::NoiseParts), and the leaps over parts
+  at::Tensor leaps_;
   ThreadPool pool_;
 };
 

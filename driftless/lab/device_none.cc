@@ -54,6 +54,10 @@ void rotate(Real, RopeShape, float, const float*, const float*, void*, Stream) {
   no_cuda("rotate");
 }
 void draw_normal(Generator*, const int64_t*, NoiseShape, float*, Stream) { no_cuda("draw_normal"); }
+void draw_standard_normal(Generator*, const int64_t*, int64_t, int64_t, NoiseParts, float*,
+                          Stream) {
+  no_cuda("draw_standard_normal");
+}
 void fake_quantize(Real, QuantShape, QuantGrid, QuantSource, const void*, const ScaleView*, void*,
                    Stream) {
   no_cuda("fake_quantize");

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/rng.h on the device: one thread per generator, since a generator's numbers depend on each
-// other. A thread tries one pair of the polar method per turn, so that threads of a warp whose
-// pairs are rejected do not hold the others up. Products and sums are not fused, so the pairs and
-// their order are those of the host; only the logarithm may differ in its last bit.
+// base/rng.h on the device.
 #include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/cuda/noise_parts.h"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
@@ -11,27 +9,8 @@ namespace {
 
 constexpr int kThreads = 32;
 
-__device__ uint64_t rotated_left(uint64_t value, int bits) {
-  return (value << bits) | (value >> (64 - bits));
-}
-
-__device__ uint64_t next(Generator& g) {
-  const uint64_t result = rotated_left(g.words[1] * 5, 7) * 9;
-  const uint64_t t = g.words[1] << 17;
-  g.words[2] ^= g.words[0];
-  g.words[3] ^= g.words[1];
-  g.words[1] ^= g.words[2];
-  g.words[0] ^= g.words[3];
-  g.words[2] ^= t;
-  g.words[3] = rotated_left(g.words[3], 45);
-  return result;
-}
-
-/// Uniform in [-1, 1), exact.
-__device__ double symmetric(Generator& g) {
-  return static_cast<double>(next(g) >> 11) * 0x1p-52 - 1.0;
-}
-
+/// One thread per generator: what a limit leaves out moves all that follows. A thread tries one
+/// pair per turn, so that threads of a warp whose pairs are rejected do not hold the others up.
 __global__ void draw(Generator* generators, const int64_t* slots, NoiseShape shape, float* out) {
   const int64_t index = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (index >= shape.slots) return;
@@ -46,20 +25,34 @@ __global__ void draw(Generator* generators, const int64_t* slots, NoiseShape sha
     take(g.spare);
   }
   while (written < shape.count) {
-    const double u = symmetric(g);
-    const double v = symmetric(g);
-    const double square = __dadd_rn(__dmul_rn(u, u), __dmul_rn(v, v));
-    if (square >= 1 || square == 0) continue;
-    const double factor = sqrt(-2 * log(square) / square);
-    take(u * factor);
+    const Pair pair = next_pair(g);
+    if (!pair.is_accepted()) continue;
+    const double factor = pair.factor();
+    take(pair.u * factor);
     if (written < shape.count) {
-      take(v * factor);
+      take(pair.v * factor);
     } else {
-      g.spare = v * factor;
+      g.spare = pair.v * factor;
       g.has_spare = 1;
     }
   }
   generators[slots[index]] = g;
+}
+
+/// A block per generator, a thread per part.
+__global__ void draw_parts(Generator* generators, const int64_t* slots, int64_t count,
+                           NoiseParts parts, float* out) {
+  __shared__ int64_t accepted[kNoiseParts];
+  Generator& generator = generators[slots[blockIdx.x]];
+  float* const mine = out + static_cast<int64_t>(blockIdx.x) * count;
+  const int64_t part = threadIdx.x;
+  Generator g = begin_of_part(generator, parts.leaps, part);
+  accepted[part] = accepted_pairs(g, parts.pairs);
+  __syncthreads();
+  int64_t pair = 0;
+  for (int64_t i = 0; i < part; ++i) pair += accepted[i];
+  if (part == 0 && g.has_spare != 0) mine[0] = static_cast<float>(g.spare);
+  if (write_part(g, parts.pairs, part == kNoiseParts - 1, pair, count, mine)) generator = g;
 }
 
 }  // namespace
@@ -69,6 +62,13 @@ void draw_normal(Generator* generators, const int64_t* slots, NoiseShape shape, 
   draw<<<blocks_for(shape.slots, kThreads), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
       generators, slots, shape, out);
   check_launch("draw_normal");
+}
+
+void draw_standard_normal(Generator* generators, const int64_t* slots, int64_t slot_count,
+                          int64_t count, NoiseParts parts, float* out, Stream stream) {
+  draw_parts<<<static_cast<unsigned>(slot_count), kNoiseParts, 0,
+               static_cast<cudaStream_t>(stream)>>>(generators, slots, count, parts, out);
+  check_launch("draw_standard_normal");
 }
 
 }  // namespace driftless::lab::cuda

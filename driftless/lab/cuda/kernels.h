@@ -77,6 +77,21 @@ struct NoiseShape {
 void draw_normal(Generator* generators, const int64_t* slots, NoiseShape shape, float* out,
                  Stream stream);
 
+/// How the threads of draw_standard_normal share a generator's pairs: kNoiseParts parts of `pairs`.
+inline constexpr int64_t kNoiseParts = 64;
+struct NoiseParts {
+  int64_t pairs;
+  const uint64_t* leaps;  ///< doubling_leaps(2 * pairs, 6) in device memory
+};
+/// Pairs that hold `count` values nearly always: 4 / pi are tried for one that is accepted, and the
+/// last part tries on where they do not.
+constexpr int64_t pairs_of_part(int64_t count) {
+  return (count / 2 * 13 / 10 + kNoiseParts) / kNoiseParts;
+}
+/// The same for N(0, 1) without a limit, many threads a generator; `count` is 2 or more.
+void draw_standard_normal(Generator* generators, const int64_t* slots, int64_t slot_count,
+                          int64_t count, NoiseParts parts, float* out, Stream stream);
+
 /// Values [outer, length, inner] that are quantized along `length`. inner is 1 (then length is a
 /// multiple of vector_length) or a multiple of vector_length.
 struct QuantShape {
