@@ -336,10 +336,11 @@ class Report {
 
 void add_bench_command(Verb verb) {
   auto options = std::make_shared<BenchOptions>();
-  verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
+  const Flag model =
+      verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
   verb.add_option("--preset", options->preset,
                   "a published configuration with random weights instead, such as trm-maze")
-      .excludes(verb.option("--model"));
+      .excludes(model);
   verb.add_option("--width", options->width, "D of the preset").positive();
   verb.add_option("--data", options->data,
                   "boards to think about (default: the bundled ones where they fit)");

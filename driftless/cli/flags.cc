@@ -55,8 +55,10 @@ Flag Flag::between(double low, double high) const {
   std::ostringstream expected;
   expected.precision(10);
   expected << "a number ";
-  high == kNoLimit ? expected << "of " << low << " or more"
-                   : expected << "from " << low << " to " << high;
+  if (high == kNoLimit)
+    expected << "of " << low << " or more";
+  else
+    expected << "from " << low << " to " << high;
   option_->check(validator(
       [low, high](const std::string& text) {
         const auto value = parse_number(text);
@@ -103,8 +105,6 @@ Flag Verb::add_switch(const char* name, std::function<void()> action,
                       const std::string& help) const {
   return Flag(*app_->add_flag_callback(name, std::move(action), help));
 }
-
-Flag Verb::option(const char* name) const { return Flag(*app_->get_option(name)); }
 
 Verb Verb::add_verb(const char* name, const char* summary) const {
   return Verb(*app_->add_subcommand(name, summary));

@@ -47,7 +47,6 @@ class Verb {
   Flag add_option(const char* name, Value& value, const std::string& help) const;
   Flag add_switch(const char* name, bool& value, const std::string& help) const;
   Flag add_switch(const char* name, std::function<void()> action, const std::string& help) const;
-  [[nodiscard]] Flag option(const char* name) const;
 
   /// A verb below this one, of which one must be given, or may.
   [[nodiscard]] Verb add_verb(const char* name, const char* summary) const;

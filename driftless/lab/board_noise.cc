@@ -2,10 +2,10 @@
 #include "driftless/lab/board_noise.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/cuda/noise_parts.h"
 #include "driftless/lab/device.h"
 #include "driftless/lab/leap.h"
 #include "driftless/reason/start.h"
@@ -14,17 +14,6 @@ namespace driftless::lab {
 namespace {
 
 constexpr auto kGeneratorBytes = static_cast<int64_t>(sizeof(cuda::Generator));
-
-constexpr auto kParts = static_cast<uint64_t>(cuda::kNoiseParts);
-
-cuda::Generator device_form(const Rng& rng) {
-  const Rng::State& state = rng.state();
-  cuda::Generator generator{};
-  std::copy(state.words.begin(), state.words.end(), generator.words);
-  generator.spare = state.spare_gaussian.value_or(0);
-  generator.has_spare = state.spare_gaussian.has_value() ? 1 : 0;
-  return generator;
-}
 
 at::Tensor index_of(std::span<const int64_t> slots, at::Device device) {
   at::Tensor index = at::empty({std::ssize(slots)}, at::kLong);
@@ -43,7 +32,7 @@ BoardNoise::BoardNoise(const Options& options)
   generators_ = at::zeros({options.slots, kGeneratorBytes},
                           at::TensorOptions(at::kByte).device(options.device));
   pairs_ = cuda::pairs_of_part(options.count);
-  const std::vector<Leap> leaps = doubling_leaps(2 * pairs_, std::countr_zero(kParts));
+  const std::vector<Leap> leaps = doubling_leaps(2 * pairs_, cuda::kNoiseLeaps);
   leaps_ = at::empty({std::ssize(leaps), kRngBits, 4}, at::kLong);
   std::memcpy(leaps_.data_ptr(), leaps.data(), leaps.size() * sizeof(Leap));
   leaps_ = leaps_.to(options.device);
@@ -56,7 +45,7 @@ void BoardNoise::seed(std::span<const int64_t> slots, std::span<const uint64_t> 
   }
   at::Tensor bytes = at::empty({std::ssize(slots), kGeneratorBytes}, at::kByte);
   for (size_t i = 0; i < slots.size(); ++i) {
-    const cuda::Generator generator = device_form(Rng(seeds[i]));
+    const cuda::Generator generator = cuda::generator_of(Rng(seeds[i]));
     std::memcpy(bytes.data_ptr<uint8_t>() + static_cast<int64_t>(i) * kGeneratorBytes, &generator,
                 sizeof(generator));
   }

@@ -2,6 +2,7 @@
 #include "driftless/lab/leap.h"
 
 #include "driftless/base/rng.h"
+#include "driftless/lab/cuda/noise_parts.h"
 
 namespace driftless::lab {
 namespace {
@@ -39,13 +40,9 @@ Leap by_steps(int64_t steps) {
 
 }  // namespace
 
-RngWords leaped(const Leap& leap, const RngWords& words) {
-  RngWords result{};
-  for (size_t j = 0; j < leap.size(); ++j) {
-    if ((words[j / 64] >> (j % 64) & 1) == 0) continue;
-    for (size_t i = 0; i < result.size(); ++i) result[i] ^= leap[j][i];
-  }
-  return result;
+RngWords leaped(const Leap& leap, RngWords words) {
+  cuda::take_leap(leap[0].data(), words.data());
+  return words;
 }
 
 std::vector<Leap> doubling_leaps(int64_t steps, int64_t count) {

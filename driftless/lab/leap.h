@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace driftless::lab {
@@ -15,7 +14,7 @@ using RngWords = std::array<uint64_t, 4>;
 /// Column j is where a state with bit j alone leaps to.
 using Leap = std::array<RngWords, kRngBits>;
 
-RngWords leaped(const Leap& leap, const RngWords& words);
+RngWords leaped(const Leap& leap, RngWords words);
 
 /// Leaps by `steps` steps, twice as many, four times as many and so on.
 std::vector<Leap> doubling_leaps(int64_t steps, int64_t count);

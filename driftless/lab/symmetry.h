@@ -12,8 +12,8 @@
 namespace driftless::lab {
 
 /// The image of the board under a symmetry drawn uniformly: for Sudoku digits, bands, rows, stacks,
-/// columns and transposition, for mazes the eight of the square. A maze has thousands of shortest
-/// paths and the rule that chooses one knows directions, so an image is labelled anew.
+/// columns and transposition, for mazes the eight of the square. A maze has hundreds of shortest
+/// paths or more and the rule that chooses one knows directions, so an image is labelled anew.
 task::Example random_image(const task::Task& task, const task::Example& board, Rng& rng);
 
 /// A text, equal for two boards exactly when a symmetry turns one question into the other. About

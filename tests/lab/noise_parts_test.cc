@@ -3,7 +3,6 @@
 #include "driftless/lab/cuda/noise_parts.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,17 +13,9 @@
 namespace driftless::lab::cuda {
 namespace {
 
-Generator generator_of(const Rng& rng) {
-  Generator g{};
-  std::copy(rng.state().words.begin(), rng.state().words.end(), g.words);
-  g.spare = rng.state().spare_gaussian.value_or(0);
-  g.has_spare = rng.state().spare_gaussian ? 1 : 0;
-  return g;
-}
-
 /// The kernel, part by part.
 std::vector<float> draw(Generator& generator, int64_t count, int64_t pairs) {
-  const std::vector<Leap> leaps = doubling_leaps(2 * pairs, 6);
+  const std::vector<Leap> leaps = doubling_leaps(2 * pairs, kNoiseLeaps);
   const Generator start = generator;
   std::vector<float> out(static_cast<size_t>(count));
   if (start.has_spare != 0) out[0] = static_cast<float>(start.spare);

@@ -78,10 +78,11 @@ void draw_normal(Generator* generators, const int64_t* slots, NoiseShape shape, 
                  Stream stream);
 
 /// How the threads of draw_standard_normal share a generator's pairs: kNoiseParts parts of `pairs`.
-inline constexpr int64_t kNoiseParts = 64;
+inline constexpr int64_t kNoiseLeaps = 6;
+inline constexpr int64_t kNoiseParts = 1 << kNoiseLeaps;
 struct NoiseParts {
   int64_t pairs;
-  const uint64_t* leaps;  ///< doubling_leaps(2 * pairs, 6) in device memory
+  const uint64_t* leaps;  ///< doubling_leaps(2 * pairs, kNoiseLeaps) in device memory
 };
 /// Pairs that hold `count` values nearly always: 4 / pi are tried for one that is accepted, and the
 /// last part tries on where they do not.

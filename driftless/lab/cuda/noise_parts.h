@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "driftless/base/rng.h"
 #include "driftless/lab/cuda/kernels.h"
 
 #ifdef __CUDACC__
@@ -17,6 +18,14 @@
 #endif
 
 namespace driftless::lab::cuda {
+
+inline Generator generator_of(const Rng& rng) {
+  const Rng::State& state = rng.state();
+  const auto& words = state.words;
+  return {{words[0], words[1], words[2], words[3]},
+          state.spare_gaussian.value_or(0),
+          state.spare_gaussian.has_value() ? 1 : 0};
+}
 
 DRIFTLESS_HOST_DEVICE inline uint64_t rotated_left(uint64_t value, int bits) {
   return (value << bits) | (value >> (64 - bits));
@@ -56,21 +65,23 @@ DRIFTLESS_HOST_DEVICE inline Pair next_pair(Generator& g) {
 #endif
 }
 
-/// `g` at the begin of a part; leap number i of `leaps` (256 columns of four words each) passes
-/// 2^i parts.
+/// The state of a generator after a leap, 256 columns of four words each (lab/leap.h).
+DRIFTLESS_HOST_DEVICE inline void take_leap(const uint64_t* leap, uint64_t* words) {
+  uint64_t result[4] = {};
+  for (int word = 0; word < 4; ++word)
+    for (int bit = 0; bit < 64; ++bit) {
+      const uint64_t mask = 0 - (words[word] >> bit & 1);
+      const uint64_t* const column = leap + 4 * (64 * word + bit);
+      for (int i = 0; i < 4; ++i) result[i] ^= mask & column[i];
+    }
+  for (int i = 0; i < 4; ++i) words[i] = result[i];
+}
+
+/// `g` at the begin of a part; leap number i of `leaps` passes 2^i parts.
 DRIFTLESS_HOST_DEVICE inline Generator begin_of_part(Generator g, const uint64_t* leaps,
                                                      int64_t part) {
-  for (; part > 0; part /= 2, leaps += 256 * 4) {
-    if (part % 2 == 0) continue;
-    uint64_t words[4] = {};
-    for (int word = 0; word < 4; ++word)
-      for (int bit = 0; bit < 64; ++bit) {
-        const uint64_t mask = 0 - (g.words[word] >> bit & 1);
-        const uint64_t* const column = leaps + 4 * (64 * word + bit);
-        for (int i = 0; i < 4; ++i) words[i] ^= mask & column[i];
-      }
-    for (int i = 0; i < 4; ++i) g.words[i] = words[i];
-  }
+  for (; part > 0; part /= 2, leaps += 256 * 4)
+    if (part % 2 == 1) take_leap(leaps, g.words);
   return g;
 }
 
