@@ -135,13 +135,16 @@ void count_pair(const task::Task& task, const task::Example& example, const Answ
   tally.add("cells", 0, cell_share(example, other));
 }
 
-void add_noise(reason::Reasoner& reasoner, int64_t slot, double noise, uint64_t seed) {
-  const reason::States states = reasoner.states(slot);
-  std::vector<float> noisy(states.l.begin(), states.l.end());
-  const std::vector<float> h(states.h.begin(), states.h.end());
+struct NoisyStates {
+  std::vector<float> h, l;
+};
+
+NoisyStates with_noise(const reason::States& states, double noise, uint64_t seed) {
+  NoisyStates noisy{.h = {states.h.begin(), states.h.end()},
+                    .l = {states.l.begin(), states.l.end()}};
   Rng rng(seed);
-  for (float& value : noisy) value += static_cast<float>(noise * rng.gaussian());
-  reasoner.set_states(slot, {.h = h, .l = noisy});
+  for (float& value : noisy.l) value += static_cast<float>(noise * rng.gaussian());
+  return noisy;
 }
 
 /// All trajectories of a batch, run one after the other over all of its boards.
@@ -165,8 +168,7 @@ class BatchVotes {
     }
     std::vector<Settling> settling(slots_.size());
     for (int64_t step = 0; step < options_.steps; ++step) {
-      for (size_t i = 0; i < slots_.size() && options_.noise > 0; ++i)
-        add_noise(reasoner_, slots_[i], options_.noise, seed_of(i, rollout, step + 1));
+      if (options_.noise > 0) add_noise(rollout, step);
       reasoner_.step(slots_);
       for (size_t i = 0; i < slots_.size(); ++i) {
         const reason::Readout readout = reasoner_.read(slots_[i]);
@@ -200,6 +202,17 @@ class BatchVotes {
   }
 
  private:
+  /// A device hands over the states of all boards at once, so they are read before any is set.
+  void add_noise(int64_t rollout, int64_t step) {
+    std::vector<NoisyStates> noisy;
+    noisy.reserve(slots_.size());
+    for (size_t i = 0; i < slots_.size(); ++i)
+      noisy.push_back(
+          with_noise(reasoner_.states(slots_[i]), options_.noise, seed_of(i, rollout, step + 1)));
+    for (size_t i = 0; i < slots_.size(); ++i)
+      reasoner_.set_states(slots_[i], {.h = noisy[i].h, .l = noisy[i].l});
+  }
+
   [[nodiscard]] uint64_t seed_of(size_t board, int64_t rollout, int64_t step) const {
     return mix_seeds({options_.seed, static_cast<uint64_t>(batch_.first_board) + board,
                       static_cast<uint64_t>(rollout), static_cast<uint64_t>(step)});

@@ -119,5 +119,51 @@ TEST(Rollouts, ASeedGivesTheSameNoise) {
   EXPECT_EQ(run(example, kNoise, kRollouts), run(example, kNoise, kRollouts));
 }
 
+/// Counts how often all states come from a device that forgets its copy when anything changes.
+class DeviceReasoner : public testing::LinearReasoner {
+ public:
+  using LinearReasoner::LinearReasoner;
+  [[nodiscard]] int64_t transfers() const { return transfers_; }
+  void reset(int64_t slot, const reason::Board& board) override {
+    has_copy_ = false;
+    LinearReasoner::reset(slot, board);
+  }
+  void step(std::span<const int64_t> slots, reason::StepObserver* observer) override {
+    has_copy_ = false;
+    LinearReasoner::step(slots, observer);
+  }
+  void set_states(int64_t slot, const reason::States& states) override {
+    has_copy_ = false;
+    LinearReasoner::set_states(slot, states);
+  }
+  [[nodiscard]] reason::States states(int64_t slot) const override {
+    if (!has_copy_) ++transfers_;
+    has_copy_ = true;
+    return LinearReasoner::states(slot);
+  }
+
+ private:
+  mutable bool has_copy_ = false;
+  mutable int64_t transfers_ = 0;
+};
+
+TEST(Rollouts, NoiseReadsTheStatesOfAllBoardsOnceAStep) {
+  constexpr int64_t kBoards = 5;
+  constexpr int64_t kSteps = 3;
+  const std::vector<task::Example> examples(kBoards, testing::example_of(2, 1));
+  const std::vector<reason::Board> boards(kBoards, {.tokens = examples[0].input});
+  DeviceReasoner reasoner({}, kBoards);
+  Tally tally;
+  run_rollouts(reasoner, testing::linear_task(),
+               {.examples = examples,
+                .boards = boards,
+                .first_board = 0,
+                .float_latent = {kBoards, {2, 1}},
+                .float_answers = {kBoards, examples[0].label}},
+               {.rollouts = 2, .noise = kNoise, .seed = kSeed, .steps = kSteps}, tally);
+  // Before each step, and the last states of each trajectory.
+  EXPECT_EQ(reasoner.transfers(), 2 * (kSteps + 1));
+}
+
 }  // namespace
 }  // namespace driftless::study
