@@ -6,10 +6,9 @@
 #include <sstream>
 #include <variant>
 
-#include <toml++/toml.h>
-
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
+#include "driftless/base/toml.h"
 #include "driftless/lab/qat_plan.h"
 #include "driftless/lab/recipe_keys.h"
 #include "driftless/model/presets.h"
@@ -213,14 +212,6 @@ class Reader {
   Recipe& recipe_;
   std::string_view where_;
 };
-
-toml::table parse_toml(std::string_view text, std::string_view where) {
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorCode::BadConfig, where, ":", error.source().begin.line, ": ", error.description());
-  }
-}
 
 }  // namespace
 

@@ -6,12 +6,11 @@
 #include <map>
 #include <variant>
 
-#include <toml++/toml.h>
-
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/base/quote.h"
 #include "driftless/base/text.h"
+#include "driftless/base/toml.h"
 
 namespace driftless::study {
 namespace {
@@ -190,14 +189,6 @@ class Reader {
   std::string_view where_;
   std::vector<std::string_view> key_names_;
 };
-
-toml::table parse_toml(std::string_view text, std::string_view where) {
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    fail(ErrorCode::BadConfig, where, ":", error.source().begin.line, ": ", error.description());
-  }
-}
 
 }  // namespace
 
