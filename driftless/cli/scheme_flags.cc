@@ -5,6 +5,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/cli/board_files.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/model/schedule.h"
 #include "driftless/native/native_reasoner.h"
@@ -43,7 +44,7 @@ std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpo
                     "static scales and smoothing need calibration boards; expected "
                     "--calibration-data FILE");
   const std::vector<task::Example> examples =
-      task::read_examples(task_of(checkpoint), flags.calibration_data);
+      read_boards(task_of(checkpoint), {.path = flags.calibration_data});
   require_fits(checkpoint, examples, flags.calibration_data);
   const auto boards = reason::draw_boards(study::boards_of(examples, 0), flags.calibration_boards,
                                           flags.calibration_seed);

@@ -126,6 +126,13 @@ TEST_F(Arc, ADataSetFolderGivesTheSameResult) {
   EXPECT_EQ(a.at("boards"), 6);
   for (const char* key : {"boards", "pass", "exact", "cells", "mean_steps"})
     EXPECT_EQ(a.at(key), b.at(key)) << key;
+
+  const Outcome quantized = eval(
+      "--acts int8/tensor/static --calibration-boards 4 --calibration-data " + file("set"), "set");
+  ASSERT_EQ(quantized.exit_code, 0) << quantized.err;
+  EXPECT_NE(quantized.out.find("calibrated 4 boards of " + file("set")), std::string::npos)
+      << quantized.out;
+
   std::filesystem::remove(file("set/identifiers.json"));
   expect_failure(eval("", "set"), 12, "identifiers.json");
 }
