@@ -20,6 +20,7 @@
 #include "driftless/bench/steps.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/data_folder.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/model/shapes.h"
@@ -34,7 +35,7 @@ using bench::StepShape;
 using Json = nlohmann::ordered_json;
 
 struct BenchOptions {
-  std::string model = default_model().string();
+  std::string model;   // empty: the bundled one
   std::string preset;  // empty: the model
   int64_t width = 0;   // 0: the preset's
   std::string data;    // empty: the bundled boards where they fit, otherwise blank ones
@@ -52,14 +53,17 @@ struct Boards {
   std::vector<reason::Board> boards;
 };
 
+/// The boards given, or the bundled ones where they fit; "" for none.
+std::string bench_data(const store::Checkpoint& checkpoint, const BenchOptions& options) {
+  if (!options.data.empty()) return options.data;
+  const bool fits_bundled =
+      checkpoint.config.task == model::Task::Sudoku && checkpoint.config.seq_len == 81;
+  return fits_bundled ? (data_folder("models") / "demo-sudoku.csv").string() : "";
+}
+
 Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions& options) {
   Boards result;
-  const std::filesystem::path bundled = default_model().parent_path() / "demo-sudoku.csv";
-  const bool fits_bundled = checkpoint.config.task == model::Task::Sudoku &&
-                            checkpoint.config.seq_len == 81 && std::filesystem::exists(bundled);
-  const std::string path = !options.data.empty() ? options.data
-                           : fits_bundled        ? bundled.string()
-                                                 : std::string();
+  const std::string path = bench_data(checkpoint, options);
   if (path.empty()) {
     result.examples.resize(1);
     result.examples[0].input.assign(static_cast<size_t>(checkpoint.config.seq_len), 1);
@@ -362,6 +366,8 @@ void add_bench_command(Verb verb) {
   verb.runs([options, verb] {
     if (verb.has_verb()) return;
     require_writable(options->json);
+    if (options->model.empty() && options->preset.empty())
+      options->model = default_model().string();
     Report(*options).run();
   });
 }

@@ -25,5 +25,6 @@ void add_train_command(Verb verb);
 void add_qat_command(Verb verb);
 void add_trace_command(Verb verb);
 void add_report_command(Verb verb);
+void add_manual_command(Verb verb);
 
 }  // namespace driftless::cli

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "driftless/base/text.h"
+#include "driftless/cli/manual.h"
 
 namespace driftless::cli {
 namespace {
@@ -22,6 +23,37 @@ CLI::Validator validator(Good good, std::string expected, std::string name) {
             return good(text) ? "" : "got '" + text + "', expected " + expected;
           },
           "", std::move(name)};
+}
+
+FlagText text_of(const CLI::Option& option) {
+  FlagText text{.names = {},
+                .value = option.get_items_expected_max() == 0 ? "" : option.get_type_name(),
+                .help = option.get_description(),
+                .is_required = option.get_required(),
+                .is_repeated = option.get_items_expected_max() > 1,
+                .has_optional_value = option.get_items_expected_min() == 0};
+  for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
+  if (text.names.empty()) text.names.push_back(option.get_name(true));
+  return text;
+}
+
+/// All but what has no group, which help does not show either.
+VerbText text_of(const CLI::App& app) {
+  VerbText text{.name = app.get_name(),
+                .summary = app.get_description(),
+                .footer = app.get_footer(),
+                .places = {},
+                .flags = {},
+                .verbs = {}};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    (option->nonpositional() ? text.flags : text.places).push_back(text_of(*option));
+  }
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
+    if (!verb->get_group().empty()) text.verbs.push_back(text_of(*verb));
+  }
+  return text;
 }
 
 }  // namespace
@@ -119,6 +151,14 @@ bool Verb::has_verb() const { return !app_->get_subcommands().empty(); }
 void Verb::example(const std::string& command) const { app_->footer("Example: " + command + "\n"); }
 
 void Verb::runs(std::function<void()> action) const { app_->callback(std::move(action)); }
+
+void Verb::hide() const { app_->group(""); }
+
+VerbText Verb::program_text() const {
+  const CLI::App* app = app_;
+  while (app->get_parent() != nullptr) app = app->get_parent();
+  return text_of(*app);
+}
 
 void reject(const std::string& argument, const std::string& message) {
   throw CLI::ValidationError(argument, message);

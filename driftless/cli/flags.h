@@ -14,6 +14,8 @@ class Option;
 
 namespace driftless::cli {
 
+struct VerbText;  // manual.h
+
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// A handle on an argument of a verb: an option, a switch, or a place where the name has no dashes.
@@ -57,6 +59,10 @@ class Verb {
   /// Ends the help with an example that a user can paste.
   void example(const std::string& command) const;
   void runs(std::function<void()> action) const;
+
+  void hide() const;  ///< from help, the manual and completions
+  /// What help tells of the whole program, this verb's and all others.
+  [[nodiscard]] VerbText program_text() const;
 
  private:
   CLI::App* app_;

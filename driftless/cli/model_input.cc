@@ -3,29 +3,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include <unistd.h>
 
 #include "driftless/base/error.h"
+#include "driftless/cli/data_folder.h"
 
 namespace driftless::cli {
 
-namespace {
-
-std::filesystem::path models_folder() {
-  const char* const folder = std::getenv("DRIFTLESS_MODELS");
-  return folder != nullptr ? folder : DRIFTLESS_MODELS_FOLDER;
-}
-
-}  // namespace
-
-std::filesystem::path default_model() { return models_folder() / "sudoku-small.safetensors"; }
+std::filesystem::path default_model() { return data_folder("models") / "sudoku-small.safetensors"; }
 
 std::filesystem::path default_packed_model() {
-  return models_folder() / "sudoku-small-mxint4.safetensors";
+  return data_folder("models") / "sudoku-small-mxint4.safetensors";
 }
 
 ModelFile load_model(const std::filesystem::path& path) {

@@ -15,7 +15,7 @@
 
 namespace driftless::cli {
 
-/// The bundled models, float and packed; DRIFTLESS_MODELS names another folder to look for them.
+/// The bundled models, float and packed. Throw what data_folder throws.
 std::filesystem::path default_model();
 std::filesystem::path default_packed_model();
 

@@ -2,7 +2,6 @@
 // driftless study: runs a recipe of post-training quantization experiments.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/data_folder.h"
 #include "driftless/cli/report_page.h"
 #include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
@@ -29,19 +29,15 @@ struct Options {
   std::string rows;  // empty: all
 };
 
-std::filesystem::path recipes_folder() {
-  const char* const folder = std::getenv("DRIFTLESS_RECIPES");
-  return std::filesystem::path(folder != nullptr ? folder : DRIFTLESS_RECIPES_FOLDER) / "study";
-}
-
 /// A file, or the name of one of the project's recipes.
 std::filesystem::path find_recipe(const std::string& recipe) {
   if (std::filesystem::exists(recipe)) return recipe;
-  std::filesystem::path named = recipes_folder() / (recipe + ".toml");
+  const std::filesystem::path folder = data_folder("recipes") / "study";
+  std::filesystem::path named = folder / (recipe + ".toml");
   if (std::filesystem::exists(named)) return named;
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(recipes_folder(), ignored))
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -111,7 +107,10 @@ void add_study_command(Verb verb) {
   verb.example(
       "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
       "--out granularity.jsonl");
-  verb.runs([options] { run(*options); });
+  verb.runs([options] {
+    if (options->flags.model.empty()) options->flags.model = default_model().string();
+    run(*options);
+  });
 }
 
 }  // namespace driftless::cli

@@ -17,7 +17,7 @@
 namespace driftless::cli {
 
 struct StudyFlags {
-  std::string model = default_model().string();
+  std::string model;
   std::string source;  // the checkpoint that a packed model was made from
   std::string start;   // or the one that its quantized training started from
   std::string data;

@@ -25,8 +25,8 @@ class Communicator {
 /// One process on its own.
 std::unique_ptr<Communicator> make_single();
 
-/// MPI where mpirun started this process, otherwise one process on its own. Throws Unsupported
-/// under mpirun when the program was built without MPI.
+/// In driftless-mpi MPI where mpirun started this process, otherwise one process on its own. In
+/// other programs always the latter; throws Unsupported under mpirun.
 std::unique_ptr<Communicator> make_communicator();
 
 /// Whether mpirun started this process with more than one rank, as its environment tells.

@@ -208,6 +208,8 @@ TEST_F(Study, EndsWithAReportBesideTheRecords) {
 }
 
 TEST_F(Study, TwoRanksMakeTheRecordsOfOneProcess) {
+  const std::string program = DRIFTLESS_MPI_PROGRAM;
+  if (program.empty()) GTEST_SKIP() << "built without MPI; install libopenmpi-dev";
   if (testing::run_program("command -v mpirun").exit_code != 0)
     GTEST_SKIP() << "no mpirun; install openmpi-bin";
   const std::string one = out("one.jsonl");
@@ -220,13 +222,18 @@ TEST_F(Study, TwoRanksMakeTheRecordsOfOneProcess) {
   // Open MPI leaves allocations behind at its end; one process alone is checked for leaks above.
   const Outcome outcome = testing::run_program(
       "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-      "mpirun --oversubscribe -n 2 " DRIFTLESS_PROGRAM " " +
-      command + " --out " + two);
-  if (outcome.err.find("built without MPI") != std::string::npos)
-    GTEST_SKIP() << "built without MPI";
+      "mpirun --oversubscribe -n 2 " +
+      program + " " + command + " --out " + two);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(records_of(two), records_of(one));
   EXPECT_EQ(records_of(two).size(), 4u);
+}
+
+TEST_F(Study, TheProgramForOneMachineSaysWhatMpirunShouldStart) {
+  expect_failure(driftless("study decomposition --limit 1 --set calibration_boards=1" + files() +
+                               " --out " + out("records.jsonl"),
+                           "OMPI_COMM_WORLD_SIZE=2"),
+                 13, "driftless-mpi");
 }
 
 TEST_F(Study, RefusesWhatDoesNotFit) {

@@ -7,8 +7,9 @@ namespace driftless::engine {
 
 std::unique_ptr<Product> make_onednn_product(const MatmulShape&, int64_t, const Constant&) {
   fail(ErrorCode::Unsupported,
-       "this build has no oneDNN, which the CPU engine needs; install it (Debian: libdnnl-dev) and "
-       "build again");
+       "this build has no oneDNN, which the CPU engine needs; run on integers (--native), or "
+       "install "
+       "it (Debian: libdnnl-dev) and build again");
 }
 
 }  // namespace driftless::engine

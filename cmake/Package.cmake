@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Packages, as scripts/package makes them: Debian's, one for driftless-mpi apart, and a tarball.
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_NAME driftless)
+set(CPACK_PACKAGE_VENDOR driftless)
+set(CPACK_PACKAGE_CONTACT "the driftless project <driftless@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_COMPONENTS_ALL driftless)
+if(TARGET driftless_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_DRIFTLESS_PACKAGE_NAME driftless)
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME driftless-mpi)
+set(CPACK_COMPONENT_MPI_DESCRIPTION "driftless for studies that several machines share")
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "driftless (= ${PROJECT_VERSION}), openmpi-bin")
+set(CPACK_SYSTEM_NAME linux-${CMAKE_SYSTEM_PROCESSOR})
+if(CMAKE_CROSSCOMPILING)
+  # dpkg-shlibdeps asks the packages of the machine it runs on; this is what Debian 12 has.
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36), libgcc-s1 (>= 12), libstdc++6 (>= 12)")
+else()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
+include(CPack)

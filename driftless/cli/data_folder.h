@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the models and recipes that come with the program are.
+#pragma once
+
+#include <filesystem>
+
+namespace driftless::cli {
+
+/// The folder `name`, "models" or "recipes", of DRIFTLESS_DATA where that is set, otherwise of
+/// ../share/driftless as seen from the program, installed or in its build tree. Throws Io with the
+/// place where it looked.
+std::filesystem::path data_folder(const char* name);
+
+}  // namespace driftless::cli
