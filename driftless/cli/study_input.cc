@@ -44,7 +44,8 @@ store::Checkpoint load_float(const StudyFlags& flags) {
 
 /// The plan as quant::resolve orders it; a file has its own order.
 quant::QuantPlan in_order(const quant::QuantPlan& plan, const model::ModelConfig& config) {
-  quant::QuantPlan ordered;
+  quant::QuantPlan ordered = plan;
+  ordered.layers.clear();
   for (const quant::LinearLayer& layer : reason::linear_layers(config))
     if (const quant::LayerPlan* const planned = plan.find(layer.name))
       ordered.layers.push_back(*planned);

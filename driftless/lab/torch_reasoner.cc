@@ -149,13 +149,8 @@ class TorchReasoner : public reason::Reasoner {
                       "slot ", index, ": has no board");
   }
   void require_steppable(std::span<const int64_t> indices) const {
-    std::vector<bool> is_taken(info_.size());
-    for (const int64_t index : indices) {
-      require_board(index);
-      DRIFTLESS_REQUIRE(!is_taken[static_cast<size_t>(index)], ErrorCode::InvalidArgument, "slot ",
-                        index, ": named twice in one step");
-      is_taken[static_cast<size_t>(index)] = true;
-    }
+    for (const int64_t index : indices) require_board(index);
+    reason::require_distinct(indices);
   }
 
   void advance(std::span<const int64_t> indices, StepObserver* observer) {

@@ -7,6 +7,7 @@
 #include "driftless/base/thread_pool.h"
 #include "driftless/loop/recursion.h"
 #include "driftless/loop/start.h"
+#include "driftless/reason/start.h"
 
 namespace driftless::loop {
 namespace {
@@ -57,6 +58,7 @@ class StageReasoner : public reason::Reasoner {
 
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
     for (const int64_t index : indices) require_board(index);
+    reason::require_distinct(indices);
     require_visible(observer);
     const int64_t boards = std::ssize(indices);
     const int64_t threads = pool_.thread_count();

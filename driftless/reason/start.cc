@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/reason/start.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "driftless/base/error.h"
@@ -19,6 +20,21 @@ void require_fits(const model::ModelConfig& config, const Board& board) {
     DRIFTLESS_REQUIRE(board.puzzle >= 0 && board.puzzle < config.num_puzzle_identifiers,
                       ErrorCode::InvalidArgument, "board; got puzzle row ", board.puzzle,
                       ", expected 0 to ", config.num_puzzle_identifiers - 1);
+}
+
+void require_distinct(std::span<const int64_t> slots) {
+  int64_t highest = -1;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    // A slot above all earlier ones is new; only slots out of order are looked up.
+    if (slots[i] > highest) {
+      highest = slots[i];
+      continue;
+    }
+    const auto before = slots.first(i);
+    DRIFTLESS_REQUIRE(std::find(before.begin(), before.end(), slots[i]) == before.end(),
+                      ErrorCode::InvalidArgument, "slot ", slots[i],
+                      ": named twice in one step; expected distinct slots");
+  }
 }
 
 float truncated_normal(Rng& rng, double deviation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend does alike when a board enters a slot.
+// What every backend does alike when a board enters a slot and when slots make a step.
 #pragma once
 
 #include "driftless/base/rng.h"
@@ -9,6 +9,9 @@ namespace driftless::reason {
 
 /// Throws InvalidArgument when the number of tokens, a token or the puzzle row does not fit.
 void require_fits(const model::ModelConfig& config, const Board& board);
+
+/// Throws InvalidArgument when a slot is named twice. Allocates nothing.
+void require_distinct(std::span<const int64_t> slots);
 
 /// EqR's initial states are normal, cut at kTruncation standard deviations; kTruncatedScale is the
 /// deviation before the cut relative to the one after it.

@@ -74,6 +74,10 @@ TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {
   ASSERT_EQ(ladder.exit_code, 0) << ladder.err;
   EXPECT_NE(ladder.out.find("attention int8"), std::string::npos) << ladder.out;
   EXPECT_NE(ladder.out.find("1 of 1 answers the same"), std::string::npos) << ladder.out;
+  const Outcome own = driftless("ladder " + file("packed.safetensors") + " --source " +
+                                file("model.safetensors") + " --native" + data);
+  ASSERT_EQ(own.exit_code, 0) << own.err;
+  EXPECT_NE(own.out.find("attention int8"), std::string::npos) << own.out;
   expect_failure(driftless("eval " + file("packed.safetensors") + " --attention int8" + data), 10,
                  "quantized already");
   expect_failure(driftless("eval " + file("model.safetensors") + " --attention int9" + data), 10,

@@ -146,6 +146,7 @@ TEST(CpuReasoner, RejectsBadInput) {
   EXPECT_ERROR(reasoner->reset(2, {.tokens = tokens}), code, "expected 0 to 1");
   EXPECT_ERROR(reasoner->reset(0, {.tokens = tokens, .puzzle = 3}), code, "puzzle row 3");
   reasoner->reset(0, {.tokens = tokens});
+  EXPECT_ERROR(reasoner->step(std::vector<int64_t>{0, 0}), code, "twice");
   EXPECT_ERROR(static_cast<void>(reasoner->read(0)), code, "no step");
   EXPECT_ERROR(reasoner->set_states(0, {}), code, "got 0 values");
   tokens[5] = 7;

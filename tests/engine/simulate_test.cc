@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated quantization: what the layers multiply is, bit for bit, what the scalar truth makes of
 // their inputs and weights, and the products use it.
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -54,8 +55,13 @@ std::vector<NamedScheme> named_schemes() {
       {"Int8StaticRole", scheme("int8", "int8/tensor/static,calib=p90")},
       {"Uint4StaticCall", scheme("int4", "uint4/tensor/static,calib=mse")},
   };
-  schemes[11].scheme.sharing = quant::ScaleSharing::Role;
-  schemes[12].scheme.sharing = quant::ScaleSharing::Call;
+  const auto named = [&](std::string_view name) -> Scheme& {
+    return std::find_if(schemes.begin(), schemes.end(),
+                        [&](const NamedScheme& scheme) { return scheme.name == name; })
+        ->scheme;
+  };
+  named("Int8StaticRole").sharing = quant::ScaleSharing::Role;
+  named("Uint4StaticCall").sharing = quant::ScaleSharing::Call;
   return schemes;
 }
 

@@ -32,6 +32,18 @@ TEST(Start, RefusesBoardsThatDoNotFit) {
   EXPECT_ERROR(require_fits(config, {.tokens = tokens}), code, "3 cells, expected 4");
 }
 
+TEST(Start, RefusesSlotsThatAreNamedTwice) {
+  const auto check = [](std::vector<int64_t> slots) { require_distinct(slots); };
+  check({});
+  check({3});
+  check({0, 1, 5});
+  check({5, 0, 6, 1});
+  const auto code = ErrorCode::InvalidArgument;
+  EXPECT_ERROR(check({4, 4}), code, "slot 4: named twice");
+  EXPECT_ERROR(check({0, 2, 3, 2}), code, "slot 2: named twice");
+  EXPECT_ERROR(check({7, 0, 3, 0}), code, "slot 0: named twice");
+}
+
 TEST(Start, TruncatedNormalHasItsDeviationAndEdge) {
   constexpr int kCount = 200000;
   Rng rng(4);
