@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "driftless/reason/reasoner.h"
+#include "driftless/study/metrics.h"
 #include "driftless/study/tally.h"
 
 namespace driftless::study {
@@ -28,9 +29,17 @@ inline constexpr double kPerturbation = 1e-3;
 /// Series of a tally: by step, then one value a board.
 inline constexpr std::array<std::string_view, 4> kDynamicsSteps = {"epsilon", "delta", "L",
                                                                    "L_path"};
-inline constexpr std::array<std::string_view, 7> kDynamicsBoards = {
-    "modulus",    "is_contractive", "mean_epsilon", "mean_error",
-    "bias_share", "predicted",      "observed"};
+struct BoardValue {
+  std::string_view name;
+  Values values = Values::Any;
+};
+inline constexpr std::array<BoardValue, 7> kDynamicsBoards = {{{"modulus"},
+                                                               {"is_contractive", Values::Fact},
+                                                               {"mean_epsilon"},
+                                                               {"mean_error"},
+                                                               {"bias_share", Values::Share},
+                                                               {"predicted"},
+                                                               {"observed"}}};
 /// The name of such a series in a tally: "dynamics.epsilon".
 std::string dynamics_name(std::string_view name);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -26,6 +27,21 @@ double sum_of(size_t count, const Term& term) {
 }
 
 }  // namespace
+
+task::Interval interval_of(const task::Moments& moments, Values values) {
+  const task::Interval wide = moments.interval();
+  switch (values) {
+    case Values::Any:
+      return wide;
+    case Values::Cosine:
+      return {.low = std::max(-1.0, wide.low), .high = std::min(1.0, wide.high)};
+    case Values::Share:
+      return moments.share_interval();
+    case Values::Fact:
+      return moments.share().interval();
+  }
+  return wide;
+}
 
 double dot(std::span<const float> a, std::span<const float> b) {
   DRIFTLESS_ASSERT(a.size() == b.size());

@@ -8,11 +8,22 @@
 #include <span>
 #include <string_view>
 
+#include "driftless/task/score.h"
+
 namespace driftless::study {
+
+/// What the values of a metric may be, which decides the interval of their mean.
+enum class Values : uint8_t {
+  Any,     ///< mean +- 1.96 s / sqrt(n)
+  Cosine,  ///< the same, ending at -1 and 1
+  Share,   ///< between 0 and 1: Moments::share_interval
+  Fact,    ///< 0 or 1, so that the mean is a share of boards: Wilson's
+};
 
 struct Metric {
   std::string_view name;
   std::string_view meaning;
+  Values values = Values::Any;
 };
 
 /// Per supervision step, a value for each board. Records hold means with 95 % intervals.
@@ -21,18 +32,22 @@ inline constexpr std::array<Metric, 15> kStepMetrics = {{
     {"answer_divergence", "distance of z_H from the float model's"},
     {"logit_divergence", "distance of the answer logits from the float model's"},
     {"state_norm", "norm of the float model's z_L"},
-    {"exact", "boards with every cell right"},
-    {"float_exact", "the same for the float model"},
-    {"cells", "share of a board's cells that are right"},
-    {"float_cells", "the same for the float model"},
-    {"lost", "boards that the float model has right and this one wrong"},
-    {"gained", "boards that the float model has wrong and this one right"},
+    {"exact", "boards with every cell right", Values::Fact},
+    {"float_exact", "the same for the float model", Values::Fact},
+    {"cells", "share of a board's cells that are right", Values::Share},
+    {"float_cells", "the same for the float model", Values::Share},
+    {"lost", "boards that the float model has right and this one wrong", Values::Fact},
+    {"gained", "boards that the float model has wrong and this one right", Values::Fact},
     {"residual", "distance between the states after this step and the one before"},
     {"float_residual", "the same for the float model"},
-    {"fidelity", "cosine of the states with the float model's"},
-    {"step_cosine", "cosine of the displacement of z_L with that of the step before"},
-    {"halt_flip", "boards whose halting decision differs from the float model's"},
+    {"fidelity", "cosine of the states with the float model's", Values::Cosine},
+    {"step_cosine", "cosine of the displacement of z_L with that of the step before",
+     Values::Cosine},
+    {"halt_flip", "boards whose halting decision differs from the float model's", Values::Fact},
 }};
+
+/// The 95 % interval of a mean of such values.
+task::Interval interval_of(const task::Moments& moments, Values values);
 
 double norm(std::span<const float> a);
 /// Requires equal lengths, as do the following.

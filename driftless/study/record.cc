@@ -26,23 +26,19 @@ Json share_json(const task::Share& share) {
           {"high", interval.high}};
 }
 
-Json estimate_json(const Moments& moments, const task::Interval& interval) {
+Json mean_json(const Moments& moments, Values values = Values::Any) {
+  const task::Interval interval = interval_of(moments, values);
   return {{"mean", moments.mean()},
           {"n", std::llround(moments.n)},
           {"low", interval.low},
           {"high", interval.high}};
 }
 
-Json mean_json(const Moments& moments) { return estimate_json(moments, moments.interval()); }
-Json share_mean_json(const Moments& moments) {
-  return estimate_json(moments, moments.share_interval());
-}
-
 /// Means and interval ends by index; null where no board had a value.
-Json series_json(std::span<const Moments> series) {
+Json series_json(std::span<const Moments> series, Values values = Values::Any) {
   Json json = {{"mean", Json::array()}, {"low", Json::array()}, {"high", Json::array()}};
   for (const Moments& moments : series) {
-    const task::Interval interval = moments.interval();
+    const task::Interval interval = interval_of(moments, values);
     const bool is_empty = moments.n == 0;
     json["mean"].push_back(is_empty ? Json(nullptr) : Json(moments.mean()));
     json["low"].push_back(is_empty ? Json(nullptr) : Json(interval.low));
@@ -103,9 +99,9 @@ Json dynamics_json(const Tally& tally) {
   Json json = {{"steps", Json::object()}};
   for (const std::string_view name : kDynamicsSteps)
     json["steps"][std::string(name)] = series_json(tally.series(dynamics_name(name)));
-  for (const std::string_view name : kDynamicsBoards) {
+  for (const auto& [name, values] : kDynamicsBoards) {
     const auto series = tally.series(dynamics_name(name));
-    json[std::string(name)] = series.empty() ? Json(nullptr) : mean_json(series[0]);
+    json[std::string(name)] = series.empty() ? Json(nullptr) : mean_json(series[0], values);
   }
   return json;
 }
@@ -117,7 +113,7 @@ Json rollouts_json(const Tally& tally) {
     const auto exact = tally.series(rollout_name(answer, "exact"));
     json[std::string(answer)] = {
         {"exact", share_json(exact.back().share())},
-        {"cells", share_mean_json(tally.series(rollout_name(answer, "cells")).back())},
+        {"cells", mean_json(tally.series(rollout_name(answer, "cells")).back(), Values::Share)},
         {"exact_by_step", means(exact)}};
   }
   json["latent_divergence"] = mean_json(tally.series(kRolloutDivergence)[0]);
@@ -163,8 +159,8 @@ void add_accuracy(Json& record, const Tally& tally) {
   const auto last = [&](std::string_view name) { return tally.series(name).back(); };
   record["exact"] = share_json(last("exact").share());
   record["float_exact"] = share_json(last("float_exact").share());
-  record["cells"] = share_mean_json(last("cells"));
-  record["float_cells"] = share_mean_json(last("float_cells"));
+  record["cells"] = mean_json(last("cells"), Values::Share);
+  record["float_cells"] = mean_json(last("float_cells"), Values::Share);
   record["paired"] = paired_json({.lost = last("lost").share().hits,
                                   .gained = last("gained").share().hits,
                                   .n = last("lost").share().n});
@@ -179,13 +175,14 @@ void add_accuracy(Json& record, const Tally& tally) {
 void add_trajectory(Json& record, const Tally& tally, const Row& row) {
   const bool has_trajectory = tally.has("latent_divergence");
   record["verdict"] = has_trajectory ? verdict_json(tally) : Json(nullptr);
-  record["fidelity"] = has_trajectory ? mean_json(tally.series(kPathFidelity)[0]) : Json(nullptr);
+  record["fidelity"] =
+      has_trajectory ? mean_json(tally.series(kPathFidelity)[0], Values::Cosine) : Json(nullptr);
   record["halt_step_differs"] =
       has_trajectory ? share_json(tally.series(kHaltStepDiffers)[0].share()) : Json(nullptr);
   Json steps = Json::object();
   for (const Metric& metric : kStepMetrics)
     if (has_trajectory && tally.has(metric.name))
-      steps[std::string(metric.name)] = series_json(tally.series(metric.name));
+      steps[std::string(metric.name)] = series_json(tally.series(metric.name), metric.values);
   record["steps"] = steps;
   record["coherence"] = coherence_json(tally, row.steps);
   record["layers"] = layers_json(tally);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/metrics.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/study/share_intervals.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless::study {
@@ -40,6 +42,38 @@ TEST(Metrics, VerdictByTheRule) {
   EXPECT_EQ(verdict({50}), Verdict::Saturates);
   EXPECT_ERROR(verdict({}), ErrorCode::InvalidArgument, "no steps");
   for (const VerdictName& row : kVerdictNames) EXPECT_EQ(to_string(row.verdict), row.name);
+}
+
+TEST(Metrics, IntervalsEndWhereTheirValuesDo) {
+  task::Moments few;  // 1 of 3: the normal interval would start below 0
+  for (const double value : {1.0, 0.0, 0.0}) few.add(value);
+  EXPECT_LT(interval_of(few, Values::Any).low, 0);
+  EXPECT_EQ(interval_of(few, Values::Share).low, 0);
+  EXPECT_EQ(interval_of(few, Values::Cosine).low, interval_of(few, Values::Any).low);
+  const task::Interval wilson = task::wilson_interval(few.mean(), 3);
+  EXPECT_EQ(interval_of(few, Values::Fact).low, wilson.low);
+  EXPECT_EQ(interval_of(few, Values::Fact).high, wilson.high);
+  task::Moments cosines;
+  for (const double value : {1.0, 1.0, 0.9}) cosines.add(value);
+  EXPECT_GT(interval_of(cosines, Values::Any).high, 1);
+  EXPECT_EQ(interval_of(cosines, Values::Cosine).high, 1);
+}
+
+TEST(Metrics, CommittedRecordsHaveTheIntervalsOfTheirShares) {
+  int64_t records = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(DRIFTLESS_RESULTS)) {
+    if (entry.path().extension() != ".jsonl") continue;
+    std::ifstream file(entry.path());
+    std::string line;
+    for (int64_t number = 1; std::getline(file, line); ++number) {
+      const Json record = Json::parse(line);
+      if (!record.contains("schema")) continue;
+      testing::expect_share_intervals(
+          record, entry.path().filename().string() + ":" + std::to_string(number));
+      ++records;
+    }
+  }
+  EXPECT_GT(records, 0);
 }
 
 TEST(Metrics, AreAllDocumented) {

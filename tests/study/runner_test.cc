@@ -15,6 +15,7 @@
 #include "driftless/study/results_file.h"
 
 #include "tests/study/linear_reasoner.h"
+#include "tests/study/share_intervals.h"
 #include "tests/testing/expect_error.h"
 #include "tests/testing/run_program.h"
 #include "tests/testing/temp_dir.h"
@@ -90,7 +91,10 @@ TEST_F(Runner, MakesOneSoundRecordPerRow) {
   const auto single = make_single();
   const std::vector<Json> records = run(*single);
   ASSERT_EQ(records.size(), 6u);
-  for (size_t i = 0; i < records.size(); ++i) EXPECT_EQ(records[i].at("row"), i);
+  for (size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].at("row"), i);
+    testing::expect_share_intervals(records[i], "row " + std::to_string(i));
+  }
   EXPECT_EQ(records[0].at("execution"), "float");
   EXPECT_EQ(records[0].at("exact"), records[0].at("float_exact"));
   // By hand (trajectory_test.cc): the displacement of z_L grows 3, 4.5, 5.25, 5.625.

@@ -67,6 +67,15 @@ function valueScale(values, log, range) {
   return d3.scaleLinear().domain([Math.min(0, low), high === 0 ? 1 : high]).nice(5).range(range);
 }
 
+/// The ends of an interval that the axis has to show: a share's end at 0 and 1, whatever a file says.
+const endsOf = (panel, {low, high}) => [low, high].map((end) => (panel.percent && isFinite(end) ? Math.min(1, Math.max(0, end)) : end));
+
+/// A value, or the end of the axis that it lies beyond.
+function within(scale, value) {
+  const [low, high] = scale.domain();
+  return scale(Math.min(high, Math.max(low, value)));
+}
+
 function tickFormat(panel) {
   if (panel.percent) return (value) => `${Number((100 * value).toPrecision(4))} %`;
   return (value) => (Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(0) : String(Number(value.toPrecision(4))));
@@ -113,19 +122,18 @@ function drawLines(box, panel, hidden) {
   const points = shown.flatMap((series) => series.points);
   const svg = newSvg(box, width, height, panel.name);
   const {scale: x, ticks} = xScaleOf(panel, panel.series.flatMap((series) => series.points), [left + 6, right - 6]);
-  const y = valueScale(points.flatMap((p) => [p.y, p.low, p.high]), panel.log, [bottom, top]);
+  const y = valueScale(points.flatMap((p) => [p.y, ...endsOf(panel, p)]), panel.log, [bottom, top]);
   drawValueAxis(svg, panel, y, panel.log, left, right);
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`)
     .call(d3.axisBottom(x).tickValues(ticks).tickFormat(tickFormat({})).tickSize(4));
   svg.append("text").attr("class", "axis-label").attr("x", (left + right) / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").text(panel.x);
   const isShown = (point) => isFinite(point.y) && (!panel.log || point.y > 0);
-  const [lowest] = y.domain();
   for (const series of shown) {
     const style = styleOf(series.label);
     const group = svg.append("g").attr("class", "series").attr("data-label", series.label);
     const area = d3.area().defined((p) => isShown(p) && isFinite(p.low)).x((p) => x(p.x))
-      .y0((p) => y(Math.max(lowest, p.low))).y1((p) => y(Math.max(lowest, p.high)));
+      .y0((p) => within(y, p.low)).y1((p) => within(y, p.high));
     const line = d3.line().defined(isShown).x((p) => x(p.x)).y((p) => y(p.y));
     if (panel.connect !== false) {
       group.append("path").attr("class", "band").attr("fill", style.color).attr("d", area(series.points));
@@ -166,7 +174,7 @@ function drawDots(box, panel, hidden) {
   const height = bottom + 40;
   const svg = newSvg(box, width, height, panel.name);
   const {reference} = panel;
-  const values = panel.rows.flatMap((row) => [row.value, row.low, row.high]).concat(reference ? [reference.high] : []);
+  const values = panel.rows.flatMap((row) => [row.value, ...endsOf(panel, row)]).concat(reference ? [reference.high] : []);
   const x = valueScale(values, panel.log, [left + 6, right - 6]);
   const ticks = ticksOf(x, panel.log);
   svg.append("g").selectAll("line").data(ticks).enter().append("line").attr("class", "grid")
@@ -197,11 +205,10 @@ function drawDot(box, svg, panel, x, row, y) {
   if (!isFinite(row.value) || (panel.log && row.value <= 0)) return;
   const style = styleOf(row.series ?? row.color ?? row.label);
   const name = [row.label, row.series].filter(Boolean).join(", ");
-  const [lowest] = x.domain();
   const group = svg.append("g").attr("class", "dot").attr("data-label", row.label);
   if (isFinite(row.low))
     group.append("line").attr("class", "interval").attr("stroke", style.color)
-      .attr("x1", x(Math.max(lowest, row.low))).attr("x2", x(row.high)).attr("y1", y).attr("y2", y);
+      .attr("x1", within(x, row.low)).attr("x2", within(x, row.high)).attr("y1", y).attr("y2", y);
   group.append("path").attr("class", "point").attr("transform", `translate(${x(row.value)},${y})`)
     .attr("fill", style.color).attr("d", symbolPath(style, 62));
   group.on("pointerleave", () => box.tip.hide())

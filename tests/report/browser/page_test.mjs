@@ -97,6 +97,18 @@ const tests = {
     await page.close();
   },
 
+  async "an axis of shares ends at 0 and 100 %, whatever intervals a file has"(browser) {
+    const exact = {mean: [0, 0.25, 0.5, 0.75], low: [-0.5, -0.066, 0.2, 0.4], high: [0.3, 0.6, 0.9, 1.24]};
+    const lines = [0, 1].map((row) => record({study: "atlas", row, weights: row === 0 ? "none" : "mxint4", change: {exact: {share: 0.5, hits: 32, n: 64, low: -0.5, high: 1.5}}}));
+    for (const line of lines) line.steps.exact = line.steps.cells = exact;
+    const page = await browser.open(report("axes", lines).path);
+    const ticks = (await page.evaluate(`${all("#accuracy .axis .tick text")}.map((t) => t.textContent)`)).filter((text) => text.endsWith("%"));
+    assert.deepEqual([...new Set(ticks)], ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
+    assert.equal(await page.evaluate(`/NaN/.test(${one("main")}.innerHTML)`), false);
+    assertQuiet(page);
+    await page.close();
+  },
+
   async "a page like the demo's is small and ready within a second"(browser) {
     const {path} = report("demo", [...records.filter((r) => r.study === "ladder"), {...trace, boards: Array(8).fill(trace.boards[0])}]);
     const page = await browser.open(path);
