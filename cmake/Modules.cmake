@@ -2,7 +2,8 @@
 # driftless_module(NAME): the library of driftless/NAME, linked to what cmake/layers.txt allows it.
 # driftless_optional(NAME FILE TARGET): adds driftless/NAME/optional/FILE.cc and links TARGET where that
 #   exists, otherwise FILE_stub.cc, which says how to get it.
-# driftless_tests(NAME [LABELS label...]): the test program of tests/NAME.
+# driftless_tests(NAME [LABELS label...]): the test program of tests/NAME. Tests run in the root of the
+#   source tree, so that paths compiled into them are relative and a compiler cache serves every clone.
 
 set(DRIFTLESS_LAYERS_FILE ${CMAKE_CURRENT_LIST_DIR}/layers.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DRIFTLESS_LAYERS_FILE})
@@ -53,5 +54,5 @@ function(driftless_tests NAME)
   # GCC 12 sees overlap in "text" + std::string at -O3 that is not there (GCC bug 105651).
   target_compile_options(${NAME}_tests PRIVATE -Wno-error=maybe-uninitialized -Wno-restrict)
   gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS "${arg_LABELS}")
+                       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS "${arg_LABELS}")
 endfunction()

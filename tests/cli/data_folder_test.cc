@@ -38,7 +38,8 @@ TEST(DataFolder, ACopiedProgramLooksBesideItself) {
   const std::string solve = "env -i " + program.string() + " solve --native " + cli_testing::kBoard;
   expect_failure(testing::run_program(solve), 14, models.string() + ": no such folder");
   fs::create_directories(models);
-  fs::create_symlink(DRIFTLESS_PACKED_MODEL, models / fs::path(DRIFTLESS_PACKED_MODEL).filename());
+  fs::create_symlink(fs::absolute(DRIFTLESS_PACKED_MODEL),
+                     models / fs::path(DRIFTLESS_PACKED_MODEL).filename());
   EXPECT_EQ(testing::run_program(solve).exit_code, 0);
   // Through a link elsewhere, too.
   const TempDir other;
@@ -61,7 +62,7 @@ TEST(DataFolder, TheEnvironmentNamesAnother) {
   // What needs no data does not ask for it.
   EXPECT_EQ(driftless("formats", named).exit_code, 0);
   EXPECT_EQ(driftless("--help", named).exit_code, 0);
-  fs::create_directory_symlink(fs::path(DRIFTLESS_MODEL).parent_path(), data.path() / "models");
+  fs::create_directory_symlink(fs::absolute(DRIFTLESS_MODEL).parent_path(), data.path() / "models");
   EXPECT_EQ(driftless("solve --native " + cli_testing::kBoard, named).exit_code, 0);
   EXPECT_EQ(driftless("solve --native " + cli_testing::kBoard, "DRIFTLESS_DATA=").exit_code, 0);
 }

@@ -28,9 +28,11 @@ class GpuQueue : public ::testing::Test {
   }
   [[nodiscard]] Outcome run(const std::string& plan) const {
     write("plan.toml", plan);
-    return run_program(
-        "cd " + dir_.path().string() + " && OMP_NUM_THREADS=1 DEVICE=cpu WORK=" + path("work") +
-        " BINARY=" DRIFTLESS_PROGRAM " " DRIFTLESS_SOURCE "/scripts/gpu_queue plan.toml 60 out");
+    return run_program("cd " + dir_.path().string() +
+                       " && OMP_NUM_THREADS=1 DEVICE=cpu WORK=" + path("work") +
+                       " BINARY=" + std::filesystem::absolute(DRIFTLESS_PROGRAM).string() + " " +
+                       std::filesystem::absolute(DRIFTLESS_SOURCE "/scripts/gpu_queue").string() +
+                       " plan.toml 60 out");
   }
   /// The files of the results.
   [[nodiscard]] std::string results() const {
