@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
@@ -50,7 +51,64 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
+/// The mode and owner of the file that is replaced; else what a new file gets.
+bool set_rights(int fd, const std::optional<struct stat>& old) {
+  if (!old) {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return ::fchmod(fd, 0666 & ~mask) == 0;
+  }
+  // Only root may give files away, others at least to their groups; what fails stays as it is.
+  if (::fchown(fd, old->st_uid, old->st_gid) != 0)
+    static_cast<void>(!::fchown(fd, static_cast<uid_t>(-1), old->st_gid));
+  return ::fchmod(fd, old->st_mode & 07777) == 0;
+}
+
+/// Makes a new name in the folder outlast a loss of power, where the system lets us.
+bool sync_folder(const std::filesystem::path& folder) {
+  const Descriptor opened(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return opened.get() < 0 || ::fsync(opened.get()) == 0 || errno == EINVAL;
+}
+
+void replace_file(const std::filesystem::path& path, const std::optional<struct stat>& old,
+                  std::span<const std::byte> bytes) {
+  const std::filesystem::path target = follow_links(path);
+  if (old && ::access(target.c_str(), W_OK) != 0) fail_io(path, "cannot write");
+  std::string temporary = target.string() + ".tmp.XXXXXX";
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) fail_io(path, "cannot create a file beside it for writing");
+  const bool is_stored = write_all(file.get(), bytes) && set_rights(file.get(), old) &&
+                         ::fsync(file.get()) == 0 && file.close();
+  if (!is_stored || ::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    errno = reason;
+    fail_io(path, "cannot write");
+  }
+  if (!sync_folder(target.parent_path())) fail_io(path, "written, but its folder cannot be synced");
+}
+
+/// For devices, pipes and the like.
+void write_into(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) fail_io(path, "cannot open for writing");
+  if (!write_all(file.get(), bytes) || !file.close()) fail_io(path, "cannot write");
+}
+
 }  // namespace
+
+std::filesystem::path follow_links(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::filesystem::path target = path;
+  std::error_code ignored;
+  for (int links = 0; std::filesystem::is_symlink(target, ignored); ++links) {
+    DRIFTLESS_REQUIRE(links < kMostLinks, ErrorCode::Io, path.string(),
+                      ": cannot follow the links; got ", kMostLinks, " and no end");
+    target = target.parent_path() / std::filesystem::read_symlink(target, ignored);
+  }
+  return target;
+}
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -73,19 +131,14 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  std::string temporary = path.string() + ".tmp.XXXXXX";
-  Descriptor file(::mkstemp(temporary.data()));
-  if (file.get() < 0) fail_io(path, "cannot create a file beside it for writing");
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  const bool stored = write_all(file.get(), bytes) && ::fchmod(file.get(), 0666 & ~mask) == 0 &&
-                      ::fsync(file.get()) == 0 && file.close();
-  if (!stored || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(temporary.c_str());
-    errno = reason;
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
     fail_io(path, "cannot write");
   }
+  if (is_there && !S_ISREG(status.st_mode)) return write_into(path, bytes);
+  replace_file(path, is_there ? std::optional(status) : std::nullopt, bytes);
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view text) {

@@ -13,8 +13,15 @@ namespace driftless {
 /// The bytes of a regular file. Throws Io when it is missing, not a file, or unreadable.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
-/// Writes to a temporary name in the same folder, flushes to disk, then renames over `path`. On any
-/// failure throws Io, leaves the previous file as it was and removes the temporary.
+/// What a symbolic link leads to in the end, which need not exist; any other path as it is. Throws
+/// Io where links lead in a circle.
+std::filesystem::path follow_links(const std::filesystem::path& path);
+
+/// Writes to a temporary name in the same folder, flushes to disk, then renames over `path`, or
+/// over what it leads to where it is a symbolic link. A file that is there keeps its mode and, as
+/// far as the system lets us, its owner; one that may not be written is not replaced. On any
+/// failure throws Io, leaves the previous file as it was and removes the temporary. A device or
+/// pipe is written into instead.
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomic(const std::filesystem::path& path, std::string_view text);
 
