@@ -22,11 +22,17 @@ namespace {
   fail(ErrorCode::Io, path.string(), ": ", what, "; got ", std::strerror(reason));
 }
 
+constexpr const char* kAfresh = "; to start afresh, name another --out or remove the file";
+
+/// How every record starts, in all versions.
+std::string record_start() {
+  return "{\"schema\":" + std::to_string(kRecordSchema) + ",\"study\":";
+}
+
 void require_origin(const Json& record, const Origin& origin, const std::string& where) {
   const auto require = [&](const char* what, const std::string& got, const std::string& expected) {
     DRIFTLESS_REQUIRE(got == expected, ErrorCode::BadFile, where, ": a result of another ", what,
-                      "; got ", got, ", expected ", expected,
-                      "; to start afresh, name another --out or remove the file");
+                      "; got ", got, ", expected ", expected, kAfresh);
   };
   require("version of driftless", record.at("version"), origin.version);
   require("checkpoint", record.at("checkpoint").at("sha256"), origin.model_sha256);
@@ -63,7 +69,13 @@ void ResultsFile::read_lines(const Origin& origin) {
     require_origin(record, origin, where);
     records_.push_back(record);
   }
-  if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0)
+  const std::string_view rest = text.substr(whole);
+  const std::string start = record_start();
+  DRIFTLESS_REQUIRE(
+      rest.empty() || rest.starts_with(start) || (!records_.empty() && start.starts_with(rest)),
+      ErrorCode::BadFile, path_.string(), ":", number,
+      ": an unfinished line that is no record; expected a results file", kAfresh);
+  if (!rest.empty() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0)
     fail_io(path_, "cannot remove an unfinished line");
 }
 

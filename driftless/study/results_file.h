@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of a study as JSON Lines on disk. A record is appended whole and flushed before the next
 // row starts, so a killed study loses at most the rows it was working on; a line that a crash left
-// unfinished is removed when the file is opened again.
+// unfinished is removed when the file is opened again. A file that is not ours is never touched.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ namespace driftless::study {
 class ResultsFile {
  public:
   /// Opens or creates the file and locks it against other processes. Throws Io; BadFile where a
-  /// line is no record, or one of another version or checkpoint: the message says how to start
-  /// afresh.
+  /// line is no record, or one of another version or checkpoint, or an unfinished line is not the
+  /// start of a record: the message says how to start afresh.
   ResultsFile(const std::filesystem::path& path, const Origin& origin);
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;

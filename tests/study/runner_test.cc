@@ -307,6 +307,33 @@ TEST_F(Results, AnUnfinishedLineIsRemoved) {
   EXPECT_EQ(text(), whole + records_[1].dump() + "\n");
 }
 
+TEST_F(Results, AFileThatIsNotOursIsRefusedAndNotTouched) {
+  std::string record;
+  {
+    ResultsFile file(path_, testing::kOrigin);
+    file.append(records_[0]);
+    record = text();
+  }
+  for (const std::string& foreign :
+       {std::string("{\"precious\": 1}"), std::string("{"), std::string("notes"),
+        std::string("\n\nnotes"), record + "notes", record + "{\"schema\":10}"}) {
+    write_file_atomic(path_, foreign);
+    EXPECT_ERROR(ResultsFile(path_, testing::kOrigin), ErrorCode::BadFile,
+                 "to start afresh, name another --out");
+    EXPECT_EQ(text(), foreign);
+  }
+}
+
+TEST_F(Results, AFirstRecordThatACrashCutShortIsRemoved) {
+  { ResultsFile(path_, testing::kOrigin).append(records_[0]); }
+  const std::string whole = text();
+  write_file_atomic(path_, whole.substr(0, whole.size() / 2));
+  ResultsFile file(path_, testing::kOrigin);
+  EXPECT_EQ(text(), "");
+  file.append(records_[0]);
+  EXPECT_EQ(text(), whole);
+}
+
 TEST_F(Results, OfAnotherOriginAreRefused) {
   { ResultsFile(path_, testing::kOrigin).append(records_[0]); }
   Origin other = testing::kOrigin;
