@@ -2,12 +2,17 @@
 // The driftless program. Exit codes: 0 done, 2 wrong usage, 128 + signal after an interrupt, 10 +
 // ErrorCode for everything else.
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
@@ -18,6 +23,8 @@ namespace driftless::cli {
 namespace {
 
 constexpr int kUsageExit = 2;
+
+constexpr int kSignalExit = 128;  // plus the signal, as shells count
 
 int exit_code(ErrorCode code) { return 10 + static_cast<int>(code); }
 
@@ -83,6 +90,26 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return kUsageExit;
 }
 
+/// A descriptor that the caller closed would be taken by the next file that is opened, which would
+/// then get what is printed. Opened the wrong way round, it stays an error to use it.
+void keep_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) == -1)
+      static_cast<void>(::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+/// The exit code of a run, which has failed too where not all that it printed could be written. A
+/// reader that has gone (head -1) ends the program quietly, by SIGPIPE or, where that is ignored,
+/// with its exit code.
+int finish_output(int code) {
+  const int reason = std::fflush(stdout) == 0 ? 0 : errno;
+  if (code != 0 || (reason == 0 && std::ferror(stdout) == 0)) return code;
+  if (reason == EPIPE) return kSignalExit + SIGPIPE;
+  std::fprintf(stderr, "driftless: standard output: cannot write all of it%s%s\n",
+               reason == 0 ? "" : "; got ", reason == 0 ? "" : std::strerror(reason));
+  return exit_code(ErrorCode::Io);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("driftless: quantize recursive reasoning models and see whether they still think");
   app.name("driftless");
@@ -113,8 +140,9 @@ int run(int argc, char** argv) {
 }  // namespace driftless::cli
 
 int main(int argc, char** argv) {
+  driftless::cli::keep_standard_descriptors();
   try {
-    return driftless::cli::run(argc, argv);
+    return driftless::cli::finish_output(driftless::cli::run(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "driftless: internal error: %s\n", error.what());
     return driftless::cli::exit_code(driftless::ErrorCode::Internal);
