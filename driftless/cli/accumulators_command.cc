@@ -200,7 +200,6 @@ Json result_json(const Options& options, const Input& input,
 }
 
 void accumulators(Options options) {
-  require_writable(options.json);
   for (const int64_t bits : options.bits)
     DRIFTLESS_REQUIRE(
         bits >= native::Accumulator::kLeastBits && bits <= native::Accumulator::kMostBits,
@@ -233,8 +232,8 @@ void accumulators(Options options) {
 void add_accumulators_command(Verb verb) {
   auto options = std::make_shared<Options>();
   options->scheme.weights = options->scheme.acts = "mxint4,window=4";
-  verb.add_option("model", options->model, "checkpoint (safetensors)").required();
-  verb.add_option("--data", options->data.path, "boards with answers").required();
+  verb.add_input("model", options->model, "checkpoint (safetensors)").required();
+  verb.add_input("--data", options->data.path, "boards with answers").required();
   verb.add_option("--limit", options->data.limit, "take only the first N boards")
       .positive()
       .shows_default();
@@ -242,7 +241,7 @@ void add_accumulators_command(Verb verb) {
   verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
   verb.add_option("--threads", options->threads, "threads").shows_default();
   add_scheme_flags(verb, options->scheme);
-  verb.add_option("--json", options->json, "write the result as JSON");
+  verb.add_output("--json", options->json, "write the result as JSON");
   verb.example(
       "driftless accumulators models/sudoku-small.safetensors --data "
       "models/demo-sudoku.csv --limit 4 --bits 12 16");

@@ -75,6 +75,12 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
   return result;
 }
 
+/// The file that is measured; "" for a preset.
+std::filesystem::path chosen_model(const BenchOptions& options) {
+  if (!options.model.empty() || !options.preset.empty()) return options.model;
+  return default_model();
+}
+
 store::Checkpoint load_bench_model(const BenchOptions& options) {
   DRIFTLESS_REQUIRE(options.width == 0 || !options.preset.empty(), ErrorCode::InvalidArgument,
                     "--width: of a preset; expected --preset NAME");
@@ -346,8 +352,8 @@ void add_bench_command(Verb verb) {
                   "a published configuration with random weights instead, such as trm-maze")
       .excludes(model);
   verb.add_option("--width", options->width, "D of the preset").positive();
-  verb.add_option("--data", options->data,
-                  "boards to think about (default: the bundled ones where they fit)");
+  verb.add_input("--data", options->data,
+                 "boards to think about (default: the bundled ones where they fit)");
   verb.add_option("--boards", options->boards, "of them, for the rate with adaptive halting")
       .positive()
       .shows_default();
@@ -359,15 +365,15 @@ void add_bench_command(Verb verb) {
   verb.add_option("--patience", options->patience_s, "seconds to wait for a calm machine")
       .between(0, kNoLimit)
       .shows_default();
-  verb.add_option("--json", options->json, "write peaks, gemm and step as JSON");
+  verb.add_output("--json", options->json, "write peaks, gemm and step as JSON");
+  verb.also_uses({"--model", FileRole::Input, [options] {
+                    return std::vector<std::filesystem::path>{chosen_model(*options)};
+                  }});
   verb.example("driftless bench --threads 2");
   verb.allows_verb();
   add_bench_train_command(verb.add_verb("train", "how fast a training step is here"));
-  verb.runs([options, verb] {
-    if (verb.has_verb()) return;
-    require_writable(options->json);
-    if (options->model.empty() && options->preset.empty())
-      options->model = default_model().string();
+  verb.runs([options] {
+    options->model = chosen_model(*options).string();
     Report(*options).run();
   });
 }

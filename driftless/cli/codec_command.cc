@@ -99,8 +99,8 @@ void add_format_flags(Verb verb, CodecOptions& options) {
 }
 
 void add_file_flags(Verb verb, CodecOptions& options) {
-  verb.add_option("--input", options.input, "file to read").required();
-  verb.add_option("--output", options.output, "file to write").required();
+  verb.add_input("--input", options.input, "file to read").required();
+  verb.add_output("--output", options.output, "file to write").required();
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ void add_codec_command(Verb verb) {
   const Verb error = verb.add_verb(
       "error", "how far a quantizer (int4/group32, ...) takes values from the originals");
   add_format_flags(error, *options);
-  const Flag input = error.add_option("--input", options->input, "raw little-endian float32 file");
+  const Flag input = error.add_input("--input", options->input, "raw little-endian float32 file");
   const Flag gaussian =
       error.add_option("--gaussian", options->gaussian, "number of Gaussian values")
           .between(1, 1 << 30)

@@ -50,10 +50,10 @@ void convert(ConvertOptions& options) {
 
 void add_convert_command(Verb verb) {
   auto options = std::make_shared<ConvertOptions>();
-  verb.add_option("IN", options->input,
-                  "PyTorch checkpoint, safetensors, npy file or data-set folder")
+  verb.add_input("IN", options->input,
+                 "PyTorch checkpoint, safetensors, npy file or data-set folder")
       .required();
-  verb.add_option("OUT", options->output, "safetensors file to write").required();
+  verb.add_output("OUT", options->output, "safetensors file to write").required();
   verb.add_option("--weights", options->weights, "element type of a model: f32, f16 or bf16");
   auto& import = options->import;
   verb.add_option("--heads", import.heads, "attention heads, where no configuration says");

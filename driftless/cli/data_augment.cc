@@ -83,9 +83,9 @@ void augment(const AugmentOptions& options) {
 
 void add_augment(Verb verb) {
   auto options = std::make_shared<AugmentOptions>();
-  verb.add_option("TASKS", options->asked, "ARC files whose test inputs are asked").required();
-  verb.add_option("--train-on", options->others,
-                  "ARC files to train on with their test pairs as well");
+  verb.add_input("TASKS", options->asked, "ARC files whose test inputs are asked").required();
+  verb.add_input("--train-on", options->others,
+                 "ARC files to train on with their test pairs as well");
   verb.add_option("--variants", options->training.variants,
                   "of each task beside the task itself; symmetric tasks have fewer")
       .between(0, kNoLimit)
@@ -95,6 +95,12 @@ void add_augment(Verb verb) {
       .shows_default();
   verb.add_option("--seed", options->seed, "seed of variants and places").required();
   verb.add_option("--output", options->output, "folder to write").required();
+  verb.also_uses({"--output", FileRole::Part, [options] {
+                    const std::filesystem::path folder = options->output;
+                    return std::vector{folder / "identifiers.json", folder / "test_puzzles.json",
+                                       folder / "train" / "dataset.json",
+                                       folder / "test" / "dataset.json"};
+                  }});
   verb.example(
       "driftless data augment mini_arc.json --side 5 --variants 63 --seed 1 "
       "--output mini-arc");

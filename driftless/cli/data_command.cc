@@ -52,7 +52,6 @@ auto make_boards(int64_t count, Make make) {
 }
 
 void generate(DataOptions& options) {
-  require_writable(options.output);
   if (options.task.empty()) options.task = "sudoku";
   Rng rng(options.seed);
   std::string text;
@@ -107,7 +106,6 @@ std::string maze_csv(const std::vector<Example>& examples) {
 bool is_arc(const task::Task& task) { return task.name == "arc" || task.name == "mini-arc"; }
 
 void convert(const DataOptions& options) {
-  require_writable(options.output);
   const task::Task& task = task_of(options);
   std::string text;
   int64_t count = 0;
@@ -141,7 +139,7 @@ void print_stats(const DataOptions& options) {
 }
 
 void add_input(Verb verb, DataOptions& options) {
-  verb.add_option("IN", options.input.path, "file of boards or data-set folder").required();
+  verb.add_input("IN", options.input.path, "file of boards or data-set folder").required();
   verb.add_option("--split", options.input.split, "split of a data-set folder").shows_default();
   verb.add_option("--task", options.task, "sudoku, maze or arc (default: what IN looks like)");
 }
@@ -162,7 +160,7 @@ void add_generate(Verb verb, const std::shared_ptr<DataOptions>& options) {
   verb.add_option("--task", options->task, "sudoku or maze (default sudoku)");
   verb.add_option("--count", options->count, "boards").required().positive();
   verb.add_option("--seed", options->seed, "seed of the random choices").required();
-  verb.add_option("--output", options->output, "CSV file to write").required();
+  verb.add_output("--output", options->output, "CSV file to write").required();
   auto& maze = options->maze;
   const std::vector<TaskFlag> flags = {
       {verb.add_option("--min-rating", options->sudoku.min_rating, "sudoku: least guesses"),
@@ -196,7 +194,7 @@ void add_data_command(Verb verb) {
   const Verb converting =
       verb.add_verb("convert", "boards of any kind to one CSV file (ARC: one JSON file)");
   add_input(converting, *options);
-  converting.add_option("--output", options->output, "file to write").required();
+  converting.add_output("--output", options->output, "file to write").required();
   converting.example("driftless data convert sudoku-folder --split test --output boards.csv");
   converting.runs([options] { convert(*options); });
 

@@ -179,11 +179,7 @@ std::string predictions_text(const Boards& boards, const Evaluation& result) {
   return text;
 }
 
-void require_sound(const EvalOptions& options) {
-  for (const std::string& path : {options.predictions, options.json, options.submission})
-    require_writable(path);
-  reason::find_halting(options.halting);
-}
+void require_sound(const EvalOptions& options) { reason::find_halting(options.halting); }
 
 void eval(EvalOptions options) {
   require_sound(options);
@@ -215,13 +211,13 @@ void eval(EvalOptions options) {
 }
 
 void add_arc_flags(Verb verb, EvalOptions& options) {
-  verb.add_option("--identifiers", options.arc.identifiers,
-                  "ARC: JSON list that names the rows of the model's puzzle table (default: of the "
-                  "data-set folder, or identifiers.json beside the model)");
+  verb.add_input("--identifiers", options.arc.identifiers,
+                 "ARC: JSON list that names the rows of the model's puzzle table (default: of the "
+                 "data-set folder, or identifiers.json beside the model)");
   verb.add_option("--variants", options.arc.variants,
                   "ARC: ask about at most N variants of each test input (default: all)")
       .positive();
-  verb.add_option("--submission", options.submission,
+  verb.add_output("--submission", options.submission,
                   "ARC: write the two best answers of each test input");
 }
 
@@ -229,9 +225,9 @@ void add_arc_flags(Verb verb, EvalOptions& options) {
 
 void add_eval_command(Verb verb) {
   auto options = std::make_shared<EvalOptions>();
-  verb.add_option("model", options->model, "checkpoint or packed model (safetensors)").required();
-  verb.add_option("--data", options->data.path,
-                  "boards with answers, in a file of the model's task or a data-set folder")
+  verb.add_input("model", options->model, "checkpoint or packed model (safetensors)").required();
+  verb.add_input("--data", options->data.path,
+                 "boards with answers, in a file of the model's task or a data-set folder")
       .required();
   verb.add_option("--split", options->data.split, "split of a data-set folder").shows_default();
   verb.add_option("--limit", options->data.limit, "take only the first N boards (ARC: tasks)")
@@ -245,8 +241,8 @@ void add_eval_command(Verb verb) {
       .shows_default();
   add_scheme_flags(verb, options->scheme);
   add_arc_flags(verb, *options);
-  verb.add_option("--predictions", options->predictions, "write one JSON line per board");
-  verb.add_option("--json", options->json, "write the result as JSON");
+  verb.add_output("--predictions", options->predictions, "write one JSON line per board");
+  verb.add_output("--json", options->json, "write the result as JSON");
   verb.example(
       "driftless eval models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--halting halt");

@@ -56,6 +56,12 @@ VerbText text_of(const CLI::App& app) {
   return text;
 }
 
+std::vector<std::filesystem::path> paths_in(const std::filesystem::path& value) { return {value}; }
+
+std::vector<std::filesystem::path> paths_in(const std::vector<std::string>& values) {
+  return {values.begin(), values.end()};
+}
+
 }  // namespace
 
 Flag Flag::required() const {
@@ -129,6 +135,27 @@ template Flag Verb::add_option(const char*, uint64_t&, const std::string&) const
 template Flag Verb::add_option(const char*, double&, const std::string&) const;
 template Flag Verb::add_option(const char*, std::optional<double>&, const std::string&) const;
 
+template <class Value>
+Flag Verb::add_input(const char* name, Value& value, const std::string& help) const {
+  const Flag flag = add_option(name, value, help);
+  also_uses({flag.name(), FileRole::Input, [&value] { return paths_in(value); }});
+  return flag;
+}
+
+template <class Value>
+Flag Verb::add_output(const char* name, Value& value, const std::string& help) const {
+  const Flag flag = add_option(name, value, help);
+  also_uses({flag.name(), FileRole::Output, [&value] { return paths_in(value); }});
+  return flag;
+}
+
+template Flag Verb::add_input(const char*, std::string&, const std::string&) const;
+template Flag Verb::add_input(const char*, std::filesystem::path&, const std::string&) const;
+template Flag Verb::add_input(const char*, std::vector<std::string>&, const std::string&) const;
+template Flag Verb::add_output(const char*, std::string&, const std::string&) const;
+
+void Verb::also_uses(FileArgument files) const { files_->push_back(std::move(files)); }
+
 Flag Verb::add_switch(const char* name, bool& value, const std::string& help) const {
   return Flag(*app_->add_flag(name, value, help));
 }
@@ -146,11 +173,15 @@ void Verb::requires_verb() const { app_->require_subcommand(1); }
 
 void Verb::allows_verb() const { app_->require_subcommand(0, 1); }
 
-bool Verb::has_verb() const { return !app_->get_subcommands().empty(); }
-
 void Verb::example(const std::string& command) const { app_->footer("Example: " + command + "\n"); }
 
-void Verb::runs(std::function<void()> action) const { app_->callback(std::move(action)); }
+void Verb::runs(std::function<void()> action) const {
+  app_->callback([app = app_, files = files_, action = std::move(action)] {
+    if (!app->get_subcommands().empty()) return;
+    require_separate(*files);
+    action();
+  });
+}
 
 void Verb::hide() const { app_->group(""); }
 

@@ -5,7 +5,11 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "driftless/cli/file_roles.h"
 
 namespace CLI {
 class App;
@@ -41,12 +45,21 @@ class Flag {
 /// A handle on a verb, such as eval, or data generate.
 class Verb {
  public:
-  explicit Verb(CLI::App& app) : app_(&app) {}
+  explicit Verb(CLI::App& app)
+      : app_(&app), files_(std::make_shared<std::vector<FileArgument>>()) {}
 
   /// What is given replaces `value`, which must live until the verb has run. For the types that
   /// flags.cc lists.
   template <class Value>
   Flag add_option(const char* name, Value& value, const std::string& help) const;
+  /// The same for files and folders that the verb reads, or a file that it writes. Before the verb
+  /// runs, require_separate looks at them all; "" is no file.
+  template <class Value>
+  Flag add_input(const char* name, Value& value, const std::string& help) const;
+  template <class Value>
+  Flag add_output(const char* name, Value& value, const std::string& help) const;
+  /// Files that the verb reads or writes beside those that the arguments name.
+  void also_uses(FileArgument files) const;
   Flag add_switch(const char* name, bool& value, const std::string& help) const;
   Flag add_switch(const char* name, std::function<void()> action, const std::string& help) const;
 
@@ -54,10 +67,10 @@ class Verb {
   [[nodiscard]] Verb add_verb(const char* name, const char* summary) const;
   void requires_verb() const;
   void allows_verb() const;
-  [[nodiscard]] bool has_verb() const;  ///< given, once parsed
 
   /// Ends the help with an example that a user can paste.
   void example(const std::string& command) const;
+  /// What to do, unless a verb below this one is given.
   void runs(std::function<void()> action) const;
 
   void hide() const;  ///< from help, the manual and completions
@@ -66,6 +79,7 @@ class Verb {
 
  private:
   CLI::App* app_;
+  std::shared_ptr<std::vector<FileArgument>> files_;
 };
 
 /// Wrong usage of an argument, found after parsing.

@@ -83,18 +83,18 @@ void run(const Options& options) {
 
 void add_ladder_command(Verb verb) {
   auto options = std::make_shared<Options>();
-  verb.add_option("model", options->flags.model, "checkpoint or packed model (safetensors)")
+  verb.add_input("model", options->flags.model, "checkpoint or packed model (safetensors)")
       .required();
   const Flag source =
-      verb.add_option("--source", options->flags.source,
-                      "the checkpoint that a packed model was made from, for the float row");
-  verb.add_option("--start", options->flags.start,
-                  "the checkpoint that a packed model's quantized training started from, likewise")
+      verb.add_input("--source", options->flags.source,
+                     "the checkpoint that a packed model was made from, for the float row");
+  verb.add_input("--start", options->flags.start,
+                 "the checkpoint that a packed model's quantized training started from, likewise")
       .excludes(source);
-  verb.add_option("--data", options->flags.data, "boards with answers").required();
+  verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
-  verb.add_option("--out", options->flags.out, "append records to this file, skip those it has");
+  verb.add_output("--out", options->flags.out, "append records to this file, skip those it has");
   const Flag json = verb.add_switch("--json", options->as_json, "print records as JSON");
   verb.add_switch("--markdown", options->as_markdown, "print a Markdown table").excludes(json);
   verb.example(

@@ -2,11 +2,7 @@
 #include "driftless/cli/model_input.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <thread>
-
-#include <unistd.h>
 
 #include "driftless/base/error.h"
 #include "driftless/cli/data_folder.h"
@@ -50,16 +46,6 @@ void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Exa
                       ErrorCode::BadFile, where, ": puzzle identifier; got ", example.puzzle,
                       ", expected one of the model's ", config.num_puzzle_identifiers);
   }
-}
-
-void require_writable(const std::string& path) {
-  if (path.empty()) return;
-  const auto parent = std::filesystem::path(path).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  DRIFTLESS_REQUIRE(access(folder.c_str(), W_OK | X_OK) == 0, ErrorCode::Io, path,
-                    ": cannot write there; folder ", folder, ": ", std::strerror(errno));
-  DRIFTLESS_REQUIRE(!std::filesystem::is_directory(path), ErrorCode::Io, path,
-                    ": cannot write there; got a folder, expected the name of a file");
 }
 
 int64_t default_threads() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }

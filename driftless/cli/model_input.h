@@ -39,9 +39,6 @@ const task::Task& task_of(const store::Checkpoint& checkpoint);
 void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,
                   const std::string& where);
 
-/// Throws Io, before hours of work, when a file could not be written there; "" is no file.
-void require_writable(const std::string& path);
-
 /// As many as the machine runs at once.
 int64_t default_threads();
 

@@ -29,7 +29,6 @@ void complete(SchemeFlags& flags) {
 
 void quantize(QuantizeOptions options) {
   if (options.scheme.plan.empty()) complete(options.scheme);
-  require_writable(options.output);
   const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
   const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"});
   store::PackedModel packed = store::pack_model(checkpoint, scheme.plan);
@@ -45,8 +44,8 @@ void quantize(QuantizeOptions options) {
 
 void add_quantize_command(Verb verb) {
   auto options = std::make_shared<QuantizeOptions>();
-  verb.add_option("MODEL", options->model, "checkpoint (safetensors)").required();
-  verb.add_option("OUT", options->output, "packed model to write (safetensors)").required();
+  verb.add_input("MODEL", options->model, "checkpoint (safetensors)").required();
+  verb.add_output("OUT", options->output, "packed model to write (safetensors)").required();
   add_scheme_flags(verb, options->scheme);
   verb.example("driftless quantize model.safetensors packed.safetensors --weights mxint4");
   verb.runs([options] { quantize(*options); });

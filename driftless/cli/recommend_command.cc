@@ -96,8 +96,8 @@ void run(const Options& options) {
 
 void add_recommend_command(Verb verb) {
   auto options = std::make_shared<Options>();
-  verb.add_option("model", options->flags.model, "checkpoint (safetensors)").required();
-  verb.add_option("--data", options->flags.data, "boards with answers").required();
+  verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();
+  verb.add_input("--data", options->flags.data, "boards with answers").required();
   verb.add_option("--within", options->within, "points of exact accuracy that may be lost")
       .between(0, 100)
       .shows_default();
@@ -110,7 +110,7 @@ void add_recommend_command(Verb verb) {
       .shows_default();
   verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
   add_study_flags(verb, options->flags);
-  verb.add_option("--out", options->flags.out, "write the plan (JSON) here");
+  verb.add_output("--out", options->flags.out, "write the plan (JSON) here");
   verb.example(
       "driftless recommend models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 8 --within 1.0 --out plan.json");

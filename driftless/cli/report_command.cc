@@ -20,11 +20,11 @@ struct Options {
 
 void add_report_command(Verb verb) {
   auto options = std::make_shared<Options>();
-  verb.add_option("results", options->results,
-                  "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims")
+  verb.add_input("results", options->results,
+                 "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims")
       .required();
   verb.add_option("--title", options->title, "of the page").shows_default();
-  verb.add_option("--out", options->out, "the page (HTML)").required();
+  verb.add_output("--out", options->out, "the page (HTML)").required();
   verb.example("driftless report ladder.jsonl trace.json --out report.html");
   verb.runs([options] { write_report(options->results, options->title, options->out); });
 }

@@ -43,11 +43,15 @@ void write_report(const std::vector<std::string>& results, const std::string& ti
               static_cast<double>(page.size()) / (1 << 20));
 }
 
+std::string report_beside(const std::string& results) {
+  if (results.empty()) return "";
+  const std::string out = std::filesystem::path(results).replace_extension(".html").string();
+  return out == results ? out + ".html" : out;
+}
+
 void write_report_beside(const std::string& results) {
-  std::string out = std::filesystem::path(results).replace_extension(".html").string();
-  if (out == results) out += ".html";
   try {
-    write_report({results}, kReportTitle, out);
+    write_report({results}, kReportTitle, report_beside(results));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Unsupported) throw;
     std::fprintf(stderr, "no report: %s\n", error.what());

@@ -14,7 +14,10 @@ inline constexpr const char* kReportTitle = "driftless: does the trajectory surv
 void write_report(const std::vector<std::string>& results, const std::string& title,
                   const std::string& out);
 
-/// The page beside a results file, NAME.html for NAME.jsonl. A build without the plotting library
+/// NAME.html for NAME.jsonl, and for NAME.html another name; "" for "".
+std::string report_beside(const std::string& results);
+
+/// The page beside a results file, under that name. A build without the plotting library
 /// says so on stderr instead.
 void write_report_beside(const std::string& results);
 

@@ -74,9 +74,13 @@ void add_scheme_flags(Verb verb, SchemeFlags& flags) {
       verb.add_switch("--hadamard", flags.hadamard, "rotate inputs and weights").group(kGroup),
       add("--attention", flags.attention, "scores and values of attention: none or int8")
           .shows_default()};
-  const Flag plan = add("--plan", flags.plan, "a plan per layer (JSON) instead of the above");
+  const Flag plan =
+      verb.add_input("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
+          .group(kGroup);
   for (const Flag& flag : scheme) plan.excludes(flag);
-  add("--calibration-data", flags.calibration_data, "boards for static scales and smoothing");
+  verb.add_input("--calibration-data", flags.calibration_data,
+                 "boards for static scales and smoothing")
+      .group(kGroup);
   add("--calibration-boards", flags.calibration_boards, "draw this many of them").shows_default();
   add("--calibration-seed", flags.calibration_seed, "of the draw").shows_default();
 }

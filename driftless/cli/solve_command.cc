@@ -102,19 +102,19 @@ void add_solve_command(Verb verb) {
   auto options = std::make_shared<SolveOptions>();
   const Flag board = verb.add_option(
       "board", options->board, "one line of cells, '.' or '0' for a blank (default: a sample)");
-  verb.add_option("--file", options->file, "solve every board of a file (ARC: every test input)")
+  verb.add_input("--file", options->file, "solve every board of a file (ARC: every test input)")
       .excludes(board);
-  verb.add_option("--model", options->model,
-                  "checkpoint or packed model (default: the bundled Sudoku model)");
+  verb.add_input("--model", options->model,
+                 "checkpoint or packed model (default: the bundled Sudoku model)");
   verb.add_switch("--native", options->is_native,
                   "multiply integers; without --model the bundled packed model");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       .positive();
   verb.add_option("--dtype", options->dtype, "f32 or bf16").shows_default();
   verb.add_option("--seed", options->seed, "of EqR's random states and noise").shows_default();
-  verb.add_option("--identifiers", options->identifiers,
-                  "ARC: JSON list that names the rows of the model's puzzle table (default: "
-                  "identifiers.json beside the model)");
+  verb.add_input("--identifiers", options->identifiers,
+                 "ARC: JSON list that names the rows of the model's puzzle table (default: "
+                 "identifiers.json beside the model)");
   verb.add_switch("--json", options->as_json, "print one JSON object per board");
   verb.add_switch("--no-color", options->no_color,
                   "no colors (nor with NO_COLOR set); a pipe gets none anyway");

@@ -91,14 +91,17 @@ void run(const Options& options) {
 
 void add_study_command(Verb verb) {
   auto options = std::make_shared<Options>();
-  verb.add_option("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
+  verb.add_input("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
       .required();
-  verb.add_option("--model", options->flags.model, "checkpoint (default: the bundled one)");
-  verb.add_option("--data", options->flags.data, "boards with answers").required();
+  verb.add_input("--model", options->flags.model, "checkpoint (default: the bundled one)");
+  verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_study_flags(verb, options->flags);
-  verb.add_option("--out", options->flags.out,
+  verb.add_output("--out", options->flags.out,
                   "append records to this file, skip those it has, and write a report beside it "
                   "(.html); default: print them");
+  verb.also_uses({"the report beside --out", FileRole::Output, [options] {
+                    return std::vector<std::filesystem::path>{report_beside(options->flags.out)};
+                  }});
   verb.add_option(
       "--rows", options->rows,
       "only these rows of the recipe, such as 5-9, counted from 0; their records may be "

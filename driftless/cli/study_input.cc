@@ -80,11 +80,11 @@ constexpr int64_t kCudaRowsTogether = 6;
 
 void add_study_flags(Verb verb, StudyFlags& flags) {
   verb.add_option("--limit", flags.limit, "take only the first N boards").positive();
-  verb.add_option("--calibration-data", flags.calibration_data,
-                  "boards for static scales and smoothing (default: those of --data)");
-  verb.add_option("--identifiers", flags.arc.identifiers,
-                  "ARC: JSON list that names the rows of the model's puzzle table (default: "
-                  "identifiers.json beside the model)");
+  verb.add_input("--calibration-data", flags.calibration_data,
+                 "boards for static scales and smoothing (default: those of --data)");
+  verb.add_input("--identifiers", flags.arc.identifiers,
+                 "ARC: JSON list that names the rows of the model's puzzle table (default: "
+                 "identifiers.json beside the model)");
   verb.add_option("--variants", flags.arc.variants,
                   "ARC: ask about at most N variants of each test input (default: all)")
       .positive();

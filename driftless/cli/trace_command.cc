@@ -37,11 +37,11 @@ void run(const Options& options) {
 void add_trace_command(Verb verb) {
   auto options = std::make_shared<Options>();
   options->flags.limit = 8;
-  verb.add_option("model", options->flags.model, "checkpoint (safetensors)").required();
-  verb.add_option("--data", options->flags.data, "boards with answers").required();
+  verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();
+  verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
-  verb.add_option("--out", options->flags.out, "the trace (JSON)").required();
+  verb.add_output("--out", options->flags.out, "the trace (JSON)").required();
   verb.example(
       "driftless trace models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 8 --schemes none int4/tensor/static mxint4 --out trace.json");

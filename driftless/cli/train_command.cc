@@ -96,11 +96,16 @@ void print_end(const lab::EndOfRun& end, const lab::TrainRequest& request) {
   if (request.is_qat) std::printf("plan       %s\n", (request.out / "plan.json").c_str());
 }
 
+/// The folder of the run.
+std::filesystem::path folder_of(const lab::TrainRequest& request) {
+  return request.out.empty() ? std::filesystem::path("runs") / request.recipe.stem() : request.out;
+}
+
 void train(lab::TrainRequest request) {
   DRIFTLESS_REQUIRE(!request.recipe.empty(), ErrorCode::InvalidArgument,
                     request.is_qat ? "qat" : "train",
                     ": no recipe; expected a file such as recipes/sudoku-4x4.toml");
-  if (request.out.empty()) request.out = std::filesystem::path("runs") / request.recipe.stem();
+  request.out = folder_of(request);
   lab::EndOfRun end;
   {
     const SignalScope signals;
@@ -154,11 +159,19 @@ void add_chunk(Verb verb, lab::TrainRequest& request) {
 }
 
 void add_run_flags(Verb verb, lab::TrainRequest& request) {
-  verb.add_option("RECIPE", request.recipe, "TOML file, see recipes/");
+  verb.add_input("RECIPE", request.recipe, "TOML file, see recipes/");
   add_data(verb, request);
   verb.add_option("--out", request.out, "folder of the run (default runs/ and the recipe's name)");
+  verb.also_uses({"--out", FileRole::Part, [&request] {
+                    std::vector<std::filesystem::path> files;
+                    for (const char* const name :
+                         {"recipe.txt", "identifiers.json", "metrics.jsonl", "state.safetensors",
+                          "weights.safetensors", "plan.json"})
+                      files.push_back(folder_of(request) / name);
+                    return files;
+                  }});
   add_device(verb, request);
-  verb.add_option("--from", request.from, "weights to start from (train: random by default)");
+  verb.add_input("--from", request.from, "weights to start from (train: random by default)");
   verb.add_switch("--resume", request.is_resumed, "go on with the run in --out");
   verb.add_option("--seconds", request.max_seconds, "stop, save and evaluate after this long")
       .between(0, kNoLimit);
@@ -174,7 +187,7 @@ void add_check(Verb verb) {
 
 void add_disjoint(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
-  verb.add_option("RECIPE", request->recipe, "TOML file").required();
+  verb.add_input("RECIPE", request->recipe, "TOML file").required();
   add_data(verb, *request);
   verb.example("driftless train disjoint recipes/sudoku-small.toml --data DATA");
   verb.runs([request] { lab::run_disjoint(*request, print_line); });
@@ -187,8 +200,8 @@ void add_widen(Verb verb) {
     uint64_t seed = 1;
   };
   auto options = std::make_shared<Options>();
-  verb.add_option("WEIGHTS", options->weights, "checkpoint to grow").required();
-  verb.add_option("--output", options->out, "checkpoint to write").required();
+  verb.add_input("WEIGHTS", options->weights, "checkpoint to grow").required();
+  verb.add_output("--output", options->out, "checkpoint to write").required();
   verb.add_option("--seed", options->seed, "seed of the random shares").shows_default();
   verb.example("driftless train widen models/sudoku-small.safetensors --output wide.st");
   verb.runs([options] { lab::run_widen(options->weights, options->out, options->seed); });
@@ -220,15 +233,13 @@ void add_train_command(Verb verb) {
       "Ctrl-C or SIGTERM finishes the step, saves and exits with 128 + the signal; --resume "
       "goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and MASTER_PORT "
       "say where rank 0 listens).");
-  verb.runs([request, verb] {
-    if (!verb.has_verb()) train(*request);
-  });
+  verb.runs([request] { train(*request); });
 }
 
 void add_bench_train_command(Verb verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   auto steps = std::make_shared<int64_t>(40);
-  verb.add_option("RECIPE", request->recipe, "TOML file").required();
+  verb.add_input("RECIPE", request->recipe, "TOML file").required();
   add_data(verb, *request);
   add_device(verb, *request);
   add_chunk(verb, *request);

@@ -13,6 +13,7 @@
 #include "driftless/study/record.h"
 
 #include "tests/cli/program.h"
+#include "tests/cli/tiny_model.h"
 #include "tests/engine/random_model.h"
 
 namespace driftless {
@@ -20,28 +21,13 @@ namespace {
 
 using cli_testing::driftless;
 using cli_testing::expect_failure;
+using cli_testing::save_tiny_model;
 using study::Json;
 using testing::Outcome;
 using testing::TempDir;
 
 const std::filesystem::path kSource =
     std::filesystem::path(DRIFTLESS_MODEL).parent_path().parent_path();
-
-/// A Sudoku model with random weights: fast, and as wrong in float as in any other format.
-void save_tiny_model(const std::filesystem::path& path, uint64_t seed) {
-  model::ModelConfig config;
-  config.mixer = model::Mixer::Tokens;
-  config.positions = model::Positions::None;
-  config.puzzle_emb_len = 0;
-  config.puzzle_emb_ndim = 0;
-  config.hidden_size = 32;
-  config.num_heads = 1;
-  config.num_layers = 1;
-  config.h_cycles = 2;
-  config.l_cycles = 2;
-  config.halt_max_steps = 3;
-  store::save_checkpoint(path, engine::testing::random_checkpoint(config, seed));
-}
 
 class Study : public ::testing::Test {
  protected:
@@ -250,6 +236,19 @@ TEST_F(Study, RefusesWhatDoesNotFit) {
   ASSERT_EQ(driftless(command + files()).exit_code, 0);
   save_tiny_model(model_, 2);
   expect_failure(driftless(command + files()), 12, "to start afresh, name another --out");
+}
+
+TEST_F(Study, AResultsFileThatIsNotOursIsNotTouched) {
+  const std::string foreign = out("p.json");
+  for (const char* const text : {"{\"precious\": 1}", "precious\n", "one\ntwo"}) {
+    write_file_atomic(foreign, std::string_view(text));
+    for (const std::string& command :
+         {"ladder " + model_.string() + data() + " --limit 1 --steps 1 --schemes none",
+          "study granularity --rows 0 --limit 1 --set steps=1" + files()})
+      expect_failure(driftless(command + " --out " + foreign), 12, "p.json");
+    EXPECT_EQ(testing::text_of(foreign), text);
+    EXPECT_FALSE(std::filesystem::exists(out("p.html")));
+  }
 }
 
 TEST_F(Study, LadderPrintsTablesAndJson) {
