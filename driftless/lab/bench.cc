@@ -63,10 +63,11 @@ double median_ms(at::Device device, const std::function<void()>& call) {
 double step_gflop(const BenchShape& shape) {
   const Work work = block_work(shape);
   const std::vector<model::Network> networks = model::networks(shape.model);
+  // The continue logit is trained on one more step.
+  const bool looks_ahead = model::architecture(shape.model).halting == model::HaltRule::Lead;
   int64_t blocks = 0;
   for (const model::NetworkCall& call : model::schedule(shape.model)) {
-    const int64_t passes =
-        (call.has_gradient ? 3 : 1) + (shape.model.arch == model::Arch::Hrm ? 1 : 0);
+    const int64_t passes = (call.has_gradient ? 3 : 1) + (looks_ahead ? 1 : 0);
     blocks += passes * networks[static_cast<size_t>(call.network)].num_layers;
   }
   return static_cast<double>(blocks) * (work.tokens + work.channels);

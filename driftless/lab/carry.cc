@@ -34,8 +34,8 @@ void advance(Carry& carry, const StepOutput& output, const FreshBoards& fresh,
   carry.states.h.copy_(output.states.h);
   carry.states.l.copy_(output.states.l);
   carry.steps.add_(1);
-  const at::Tensor is_sure =
-      config.arch == model::Arch::Hrm ? output.halt.gt(output.go_on) : output.halt.gt(0);
+  const bool is_lead = model::architecture(config).halting == model::HaltRule::Lead;
+  const at::Tensor is_sure = is_lead ? output.halt.gt(output.go_on) : output.halt.gt(0);
   const at::Tensor wants_to = at::logical_and(is_sure, carry.steps.ge(fresh.min_steps));
   carry.halted.copy_(at::logical_or(carry.steps.ge(config.halt_max_steps), wants_to));
 }

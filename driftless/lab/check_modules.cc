@@ -17,7 +17,6 @@
 namespace driftless::lab {
 namespace {
 
-using model::Arch;
 using model::Mixer;
 using model::Positions;
 
@@ -25,33 +24,33 @@ constexpr int64_t kBoards = 3;
 
 struct Variant {
   const char* name;
-  Arch arch;
+  std::string_view arch;
   Mixer mixer;
   Positions positions;
   int64_t prefix_rows;
 };
 constexpr std::array<Variant, 9> kVariants = {{
-    {"trm tokens", Arch::Trm, Mixer::Tokens, Positions::None, 0},
-    {"trm tokens prefix learned", Arch::Trm, Mixer::Tokens, Positions::Learned, 3},
-    {"trm attention none", Arch::Trm, Mixer::Attention, Positions::None, 0},
-    {"trm attention rope prefix", Arch::Trm, Mixer::Attention, Positions::Rope, 3},
-    {"hrm rope prefix", Arch::Hrm, Mixer::Attention, Positions::Rope, 1},
-    {"eqr tokens", Arch::Eqr, Mixer::Tokens, Positions::None, 0},
-    {"eqr rope2d", Arch::Eqr, Mixer::Attention, Positions::Rope2d, 0},
-    {"untied tokens", Arch::TrmUntied, Mixer::Tokens, Positions::None, 0},
-    {"stochastic tokens", Arch::TrmStochastic, Mixer::Tokens, Positions::None, 0},
+    {"trm tokens", "trm", Mixer::Tokens, Positions::None, 0},
+    {"trm tokens prefix learned", "trm", Mixer::Tokens, Positions::Learned, 3},
+    {"trm attention none", "trm", Mixer::Attention, Positions::None, 0},
+    {"trm attention rope prefix", "trm", Mixer::Attention, Positions::Rope, 3},
+    {"hrm rope prefix", "hrm", Mixer::Attention, Positions::Rope, 1},
+    {"eqr tokens", "eqr", Mixer::Tokens, Positions::None, 0},
+    {"eqr rope2d", "eqr", Mixer::Attention, Positions::Rope2d, 0},
+    {"untied tokens", "trm-untied", Mixer::Tokens, Positions::None, 0},
+    {"stochastic tokens", "trm-stochastic", Mixer::Tokens, Positions::None, 0},
 }};
 
 model::ModelConfig config_of(const Variant& variant) {
   model::ModelConfig config;
-  config.arch = variant.arch;
+  config.arch = model::parse_arch(variant.arch, variant.name);
   config.mixer = variant.mixer;
   config.positions = variant.positions;
   config.seq_len = 30;
   config.board_width = 6;
   config.hidden_size = 64;
   config.num_heads = 4;
-  config.h_layers = variant.arch == Arch::Hrm ? 2 : 0;
+  config.h_layers = model::architecture(config).tying == model::Tying::ByState ? 2 : 0;
   config.puzzle_emb_len = variant.prefix_rows;
   config.puzzle_emb_ndim = variant.prefix_rows > 0 ? config.hidden_size : 0;
   config.h_cycles = 2;

@@ -110,7 +110,7 @@ void require_valid(const Recipe& recipe, std::string_view where) {
           "act_method lsq");
   require(!asked.iteration_norm || recipe.stages.empty(),
           ".iteration_norm: has a scale for each call; expected no recursion.stage");
-  require(asked.distill == 0 || !model::draws_noise(recipe.model),
+  require(asked.distill == 0 || !model::architecture(recipe.model).draws_noise(),
           ".distill: the model draws noise, so there is no float trajectory to follow; expected 0");
 }
 

@@ -225,9 +225,10 @@ Recipe parse_recipe(std::string_view text, std::string_view where) {
                       "]; it is required");
   reader.require_source(recipe.eval, "eval", root.get("eval")->source().begin.line);
   model::validate(recipe.model, where);
-  DRIFTLESS_REQUIRE(recipe.stages.empty() || recipe.model.arch != model::Arch::TrmUntied,
-                    ErrorCode::BadConfig, where,
-                    ": recursion.stage; trm-untied has weights for each cycle, expected no stages");
+  const bool is_by_cycle = model::architecture(recipe.model).tying == model::Tying::ByCycle;
+  DRIFTLESS_REQUIRE(recipe.stages.empty() || !is_by_cycle, ErrorCode::BadConfig, where,
+                    ": recursion.stage; ", model::to_string(recipe.model.arch),
+                    " has weights for each cycle, expected no stages");
   DRIFTLESS_REQUIRE(recipe.lr.decay_steps <= recipe.lr.steps, ErrorCode::BadConfig, where,
                     ": train.decay_steps; got ", recipe.lr.decay_steps,
                     ", expected at most steps (", recipe.lr.steps, ")");

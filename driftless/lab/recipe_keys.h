@@ -17,7 +17,7 @@ namespace driftless::lab {
 using Target = std::variant<int64_t*, double*, bool*, std::string*, model::Arch*, model::Positions*,
                             model::Mixer*>;
 
-constexpr std::array<model::EnumName<model::Mixer>, 2> kMixerNames = {
+constexpr std::array<EnumName<model::Mixer>, 2> kMixerNames = {
     {{model::Mixer::Attention, "attention"}, {model::Mixer::Tokens, "tokens"}}};
 
 enum class Resume { MustMatch, MayDiffer };

@@ -15,8 +15,6 @@
 namespace driftless::lab {
 namespace {
 
-using model::Arch;
-
 // Matrix units want rows of whole 16-byte pieces; vocabularies are odd.
 constexpr int64_t kRowMultiple = 8;
 int64_t padded_vocab(const model::ModelConfig& config) {
@@ -74,7 +72,7 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
       copy_(weights.copy),
       inputs_(weights.inputs),
       rope_(rope_tables(config, weights.copy.device())) {
-  if (config.arch != Arch::Eqr)
+  if (model::architecture(config).start == model::StartStates::Learned)
     initial_ = {initial.h.to(copy_.options()), initial.l.to(copy_.options())};
   for (const Layout::Entry& entry : layout_.entries()) {
     at::Tensor master = layout_.view(weights.masters, entry.name).detach();
@@ -107,7 +105,7 @@ void RecursiveNet::refresh() {
 
 States RecursiveNet::initial_states(int64_t boards) const {
   const std::vector<int64_t> sizes = {boards, model::positions_count(config_), config_.hidden_size};
-  if (config_.arch != Arch::Eqr) return {initial_.h.expand(sizes), initial_.l.expand(sizes)};
+  if (initial_.h.defined()) return {initial_.h.expand(sizes), initial_.l.expand(sizes)};
   const auto draw = [&](double std) {
     return random_truncated_normal(sizes, std, copy_.device()).to(copy_.scalar_type());
   };
@@ -158,7 +156,7 @@ at::Tensor RecursiveNet::perturbed(const Part& part, int64_t call, const at::Ten
 }
 
 at::Tensor RecursiveNet::noise_divergence() const {
-  if (config_.arch != Arch::TrmStochastic) return {};
+  if (!model::architecture(config_).has(model::After::Perturb)) return {};
   const at::Tensor& log_scale = masters_.find(model::kLogScaleName)->second;
   return ((2 * log_scale).exp().sub(1).div(2) - log_scale).mean();
 }
@@ -175,8 +173,8 @@ States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
     at::Tensor next = state + (takes_input ? answer_and_input : states.l);
     for (const Block& block : networks_[static_cast<size_t>(call.network)])
       next = block.run(next, rope_, site_of(i, part.first_board, options));
-    if (config_.arch == Arch::Eqr) next = damped(part, i, state, next, options);
-    if (config_.arch == Arch::TrmStochastic && is_h) next = perturbed(part, i, next, options);
+    if (call.after == model::After::Damp) next = damped(part, i, state, next, options);
+    if (call.after == model::After::Perturb) next = perturbed(part, i, next, options);
     state = next;
     if (is_h) answer_and_input.reset();
     if (options.tap != nullptr) options.tap->state(call.updates, i, state);

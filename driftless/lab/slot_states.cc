@@ -53,7 +53,7 @@ SlotStates::SlotStates(const RecursiveNet& net, at::Tensor puzzle_table, const O
   const model::ModelConfig& config = net.config();
   const std::vector<int64_t> sizes = {options.slots, model::positions_count(config),
                                       config.hidden_size};
-  if (model::draws_noise(config))
+  if (model::architecture(config).draws_noise())
     noise_.emplace(BoardNoise::Options{.slots = options.slots,
                                        .count = sizes[1] * sizes[2],
                                        .threads = options.threads,
@@ -96,7 +96,7 @@ void SlotStates::move_fresh_boards() {
   const model::ModelConfig& config = net_.config();
   States initial;
   if (noise_.has_value()) noise_->seed(fresh, seeds);
-  if (config.arch == model::Arch::Eqr) {
+  if (model::architecture(config).start == model::StartStates::Drawn) {
     const std::vector<int64_t> sizes = {std::ssize(fresh), states_.h.size(1), states_.h.size(2)};
     initial.h = noise_->truncated_normal(fresh, config.h_init_std).view(sizes);
     initial.l = noise_->truncated_normal(fresh, config.l_init_std).view(sizes);

@@ -174,7 +174,7 @@ void Trainer::step() {
   enter_stage(step);
   upload(step);
   // Noise is the same at the same step, also after a resume, and different on each rank.
-  if (model::draws_noise(recipe_.model)) {
+  if (model::architecture(recipe_.model).draws_noise()) {
     Rng seeds(static_cast<uint64_t>(recipe_.seed) + 1);
     at::manual_seed(seeds.next() + static_cast<uint64_t>(step * ranks().size() + ranks().rank()));
   }
@@ -183,11 +183,12 @@ void Trainer::step() {
 }
 
 Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
+  const model::Architecture& arch = model::architecture(recipe_.model);
   Loss parts = loss(output.logits, output.halt, carry_.labels);
-  if (recipe_.noise_weight > 0 && recipe_.model.arch == model::Arch::TrmStochastic)
+  if (recipe_.noise_weight > 0 && arch.has(model::After::Perturb))
     parts.total = parts.total + static_cast<double>(carry_.labels.size(0)) * recipe_.noise_weight *
                                     net_->noise_divergence();
-  if (recipe_.model.arch != model::Arch::Hrm) return parts;
+  if (arch.halting != model::HaltRule::Lead) return parts;
   StepOutput next;
   {
     const at::NoGradGuard no_gradients;
@@ -277,7 +278,8 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   weights.copy = quantized != nullptr ? quantized->copy() : ema.to(activation_type(device()));
   if (quantized != nullptr) weights.inputs = &quantized->inputs();
   const RecursiveNet averaged(recipe_.model, weights, state_.initial);
-  if (model::draws_noise(recipe_.model)) at::manual_seed(static_cast<uint64_t>(recipe_.seed));
+  if (model::architecture(recipe_.model).draws_noise())
+    at::manual_seed(static_cast<uint64_t>(recipe_.seed));
   EvaluateOptions options;
   options.steps = recipe_.model.halt_max_steps;
   options.chunk = options_.chunk;

@@ -12,7 +12,7 @@ class Inject : public Stage {
   Inject(const RecursionShape& shape, model::Injection injection)
       : layout_(shape.layout),
         injection_(injection),
-        keeps_previous_(shape.config.arch == model::Arch::Eqr),
+        keeps_previous_(model::architecture(shape.config).has(model::After::Damp)),
         epilogues_(shape.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }

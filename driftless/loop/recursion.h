@@ -17,14 +17,14 @@ struct RecursionShape {
   const EpilogueSet& epilogues;
 };
 
-/// h <- h + injection; EqR keeps the state as it was before.
+/// h <- h + injection; keeps the state as it was before where the model damps.
 std::unique_ptr<Stage> make_inject(const RecursionShape& shape, model::Injection injection);
 
-/// EqR: h <- (1 - lambda) * previous + lambda * h + noise_scale * N(0, I), drawn row by row from
-/// the slot's generator.
+/// After::Damp: h <- (1 - lambda) * previous + lambda * h + noise_scale * N(0, I), drawn row by row
+/// from the slot's generator.
 std::unique_ptr<Stage> make_damp(const RecursionShape& shape);
 
-/// Stochastic TRM: h <- h + deviation of the channel * N(0, I), drawn as above. `log_scale` is [D].
+/// After::Perturb: h <- h + deviation of the channel * N(0, I), drawn as above. `log_scale` is [D].
 std::unique_ptr<Stage> make_perturb(const RecursionShape& shape, std::span<const float> log_scale);
 
 /// Shows the logits and halt logits of a slot to an observer that wants them.

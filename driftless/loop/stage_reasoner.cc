@@ -140,9 +140,10 @@ class StageReasoner : public reason::Reasoner {
     const RecursionShape shape{config_, layout_, model.epilogues};
     const Stage* const inject_input = own(make_inject(shape, Injection::AnswerAndInput));
     const Stage* const inject_scratch = own(make_inject(shape, Injection::Scratch));
-    const Stage* const damp = config_.arch == model::Arch::Eqr ? own(make_damp(shape)) : nullptr;
+    const model::Architecture& arch = model::architecture(config_);
+    const Stage* const damp = arch.has(model::After::Damp) ? own(make_damp(shape)) : nullptr;
     const Stage* const perturb =
-        config_.arch == model::Arch::TrmStochastic
+        arch.has(model::After::Perturb)
             ? own(make_perturb(shape, model.tensors.at(std::string(model::kLogScaleName)).values))
             : nullptr;
     std::vector<std::vector<const Stage*>> networks;
@@ -160,8 +161,8 @@ class StageReasoner : public reason::Reasoner {
       };
       add(call.injection == Injection::AnswerAndInput ? inject_input : inject_scratch);
       for (const Stage* stage : networks[static_cast<size_t>(call.network)]) add(stage);
-      if (damp != nullptr) add(damp);
-      if (perturb != nullptr && call.updates == model::State::H) add(perturb);
+      if (call.after == model::After::Damp) add(damp);
+      if (call.after == model::After::Perturb) add(perturb);
       ops_.back().ends_call = true;
       ++index;
     }
@@ -172,7 +173,8 @@ class StageReasoner : public reason::Reasoner {
     Slot slot;
     for (Buffer* state : {&slot.z_h, &slot.z_l, &slot.x}) *state = Buffer(layout_.state_size());
     if (config_.mixer == model::Mixer::Attention) slot.qkv = Buffer(qkv_size(layout_));
-    if (config_.arch == model::Arch::Eqr) slot.previous = Buffer(layout_.state_size());
+    if (model::architecture(config_).has(model::After::Damp))
+      slot.previous = Buffer(layout_.state_size());
     slot.logits = Buffer(logits_size());
     return slot;
   }

@@ -32,7 +32,7 @@ void Start::require_fits(const reason::Board& board) const { reason::require_fit
 void Start::fill(Slot& slot, const reason::Board& board) const {
   embed(slot, board);
   slot.rng = Rng(board.seed);
-  if (config_.arch == model::Arch::Eqr) {
+  if (model::architecture(config_).start == model::StartStates::Drawn) {
     for (int64_t i = 0; i < layout_.rows * layout_.width; ++i)
       slot.z_h.data()[i] = reason::truncated_normal(slot.rng, config_.h_init_std);
     for (int64_t i = 0; i < layout_.rows * layout_.width; ++i)

@@ -16,8 +16,8 @@ class Start {
   /// Throws InvalidArgument when the board does not fit the model.
   void require_fits(const reason::Board& board) const;
 
-  /// Fills x, z_H and z_L of a slot with zeroed padding rows; requires a board that fits. EqR draws
-  /// z_H, then z_L, row by row, from a generator seeded by the board.
+  /// Fills x, z_H and z_L of a slot with zeroed padding rows; requires a board that fits. Drawn
+  /// states are z_H, then z_L, row by row, from a generator seeded by the board.
   void fill(Slot& slot, const reason::Board& board) const;
 
  private:

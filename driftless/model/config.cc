@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/model/config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
-#include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
 
 namespace driftless::model {
 namespace {
-
-template <class Enum, size_t N>
-std::string_view name_of(const std::array<EnumName<Enum>, N>& names, Enum value) {
-  for (const auto& row : names)
-    if (row.value == value) return row.name;
-  fail(ErrorCode::Internal, "an enumerator has no name; got ", static_cast<int>(value));
-}
-
-template <class Enum, size_t N>
-Enum value_of(const std::array<EnumName<Enum>, N>& names, std::string_view text,
-              std::string_view where) {
-  std::vector<std::string_view> known;
-  for (const auto& row : names) {
-    if (row.name == text) return row.value;
-    known.push_back(row.name);
-  }
-  fail(ErrorCode::BadConfig, where, ": unknown value; got ", quote(text), ", expected one of ",
-       join(known, ", "), "; did you mean '", nearest_word(text, known), "'?");
-}
 
 struct Range {
   std::string_view key;
@@ -54,12 +33,13 @@ constexpr int64_t kMaxSteps = 1 << 20;
 constexpr int64_t kMaxPuzzles = int64_t{1} << 31;
 
 void check_ranges(const ModelConfig& c, std::string_view where) {
+  const bool has_h_level = architecture(c).tying == Tying::ByState;
   const Range ranges[] = {
       {"vocab_size", c.vocab_size, 1, kMaxWidth},
       {"seq_len", c.seq_len, 1, kMaxWidth},
       {"hidden_size", c.hidden_size, 1, kMaxWidth},
       {"num_layers", c.num_layers, 1, kMaxLayers},
-      {"H_layers", c.h_layers, c.arch == Arch::Hrm ? 1 : 0, c.arch == Arch::Hrm ? kMaxLayers : 0},
+      {"H_layers", c.h_layers, has_h_level ? 1 : 0, has_h_level ? kMaxLayers : 0},
       {"puzzle_emb_len", c.puzzle_emb_len, 0, kMaxWidth},
       {"H_cycles", c.h_cycles, 1, kMaxCycles},
       {"L_cycles", c.l_cycles, 1, kMaxCycles},
@@ -92,21 +72,6 @@ void check_prefix(const ModelConfig& c, std::string_view where) {
                     c.num_puzzle_identifiers, ", expected 1 to ", kMaxPuzzles);
 }
 
-/// Which positions each architecture's reference implementation has.
-bool has_positions(Arch arch, Positions positions) {
-  switch (positions) {
-    case Positions::None:
-      return arch != Arch::Hrm;
-    case Positions::Rope:
-      return true;
-    case Positions::Rope2d:
-      return arch == Arch::Eqr;
-    case Positions::Learned:
-      return arch != Arch::Eqr;
-  }
-  return false;
-}
-
 void check_rope2d(const ModelConfig& c, std::string_view where) {
   DRIFTLESS_REQUIRE(c.board_width >= 1 && c.seq_len % c.board_width == 0, ErrorCode::BadConfig,
                     where, ": board_width does not divide the board; got ", c.board_width,
@@ -131,8 +96,8 @@ void check_attention(const ModelConfig& c, std::string_view where) {
 }
 
 void check_token_mixer(const ModelConfig& c, std::string_view where) {
-  DRIFTLESS_REQUIRE(c.arch != Arch::Hrm, ErrorCode::BadConfig, where,
-                    ": hrm has no token mixer; got mlp_t true, expected false");
+  DRIFTLESS_REQUIRE(architecture(c).mixes_tokens, ErrorCode::BadConfig, where, ": ",
+                    to_string(c.arch), " has no token mixer; got mlp_t true, expected false");
   DRIFTLESS_REQUIRE(c.positions == Positions::None || c.positions == Positions::Learned,
                     ErrorCode::BadConfig, where,
                     ": pos_encodings has no effect on a token mixer; "
@@ -142,34 +107,35 @@ void check_token_mixer(const ModelConfig& c, std::string_view where) {
 
 }  // namespace
 
-std::string_view to_string(Arch arch) { return name_of(kArchNames, arch); }
-std::string_view to_string(Task task) { return name_of(kTaskNames, task); }
-std::string_view to_string(Positions positions) { return name_of(kPositionsNames, positions); }
-std::string_view to_string(ForwardDtype dtype) { return name_of(kForwardDtypeNames, dtype); }
+std::string_view to_string(Arch arch) { return enum_name(architectures(), arch); }
+std::string_view to_string(Task task) { return enum_name(kTaskNames, task); }
+std::string_view to_string(Positions positions) { return enum_name(kPositionsNames, positions); }
+std::string_view to_string(ForwardDtype dtype) { return enum_name(kForwardDtypeNames, dtype); }
 
 Arch parse_arch(std::string_view text, std::string_view where) {
-  return value_of(kArchNames, text, where);
+  return parse_enum(architectures(), text, where);
 }
 Task parse_task(std::string_view text, std::string_view where) {
-  return value_of(kTaskNames, text, where);
+  return parse_enum(kTaskNames, text, where);
 }
 Positions parse_positions(std::string_view text, std::string_view where) {
-  return value_of(kPositionsNames, text, where);
+  return parse_enum(kPositionsNames, text, where);
 }
 ForwardDtype parse_forward_dtype(std::string_view text, std::string_view where) {
-  return value_of(kForwardDtypeNames, text, where);
+  return parse_enum(kForwardDtypeNames, text, where);
 }
 
-bool draws_noise(const ModelConfig& config) {
-  return config.arch == Arch::Eqr || config.arch == Arch::TrmStochastic;
+const Architecture& architecture(const ModelConfig& config) {
+  return row_of(architectures(), config.arch);
 }
 
 void validate(const ModelConfig& config, std::string_view where) {
   check_ranges(config, where);
   check_prefix(config, where);
-  DRIFTLESS_REQUIRE(has_positions(config.arch, config.positions), ErrorCode::BadConfig, where,
-                    ": pos_encodings is not one that ", to_string(config.arch), " has; got ",
-                    to_string(config.positions));
+  const std::span<const Positions> known = architecture(config).positions;
+  const bool has_positions = std::find(known.begin(), known.end(), config.positions) != known.end();
+  DRIFTLESS_REQUIRE(has_positions, ErrorCode::BadConfig, where, ": pos_encodings is not one that ",
+                    to_string(config.arch), " has; got ", to_string(config.positions));
   if (config.mixer == Mixer::Attention)
     check_attention(config, where);
   else

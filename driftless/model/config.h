@@ -8,32 +8,17 @@
 #include <cstdint>
 #include <string_view>
 
+#include "driftless/base/enum_names.h"
+#include "driftless/model/architecture.h"
+
 namespace driftless::model {
 
-/// Trm: one network for both states. Hrm: L_level and H_level. Eqr: TRM's network with damped,
-/// noisy updates and random initial states. TrmUntied: each of the L+1 inner positions has weights
-/// of its own, shared by the H rounds. TrmStochastic: every update of z_H adds Gaussian noise whose
-/// scale is learned for each channel, in evaluation too; the updates of z_L between are TRM's.
-enum class Arch { Trm, Hrm, Eqr, TrmUntied, TrmStochastic };
 enum class Task { Sudoku, Maze, Arc, Other };
 /// What mixes positions inside a block.
 enum class Mixer { Attention, Tokens };
-enum class Positions { None, Rope, Rope2d, Learned };
 /// Number format the reference runs its activations in; parameters are float32.
 enum class ForwardDtype { BFloat16, Float16, Float32 };
 
-/// An enumerator and its text in files and on the command line.
-template <class Enum>
-struct EnumName {
-  Enum value;
-  std::string_view name;
-};
-inline constexpr std::array<EnumName<Arch>, 5> kArchNames = {
-    {{Arch::Trm, "trm"},
-     {Arch::Hrm, "hrm"},
-     {Arch::Eqr, "eqr"},
-     {Arch::TrmUntied, "trm-untied"},
-     {Arch::TrmStochastic, "trm-stochastic"}}};
 inline constexpr std::array<EnumName<Task>, 4> kTaskNames = {
     {{Task::Sudoku, "sudoku"}, {Task::Maze, "maze"}, {Task::Arc, "arc"}, {Task::Other, "other"}}};
 inline constexpr std::array<EnumName<Positions>, 4> kPositionsNames = {
@@ -91,8 +76,8 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-/// Whether a board's seed matters: EqR and stochastic TRM draw noise.
-bool draws_noise(const ModelConfig& config);
+/// The row of the configuration's architecture.
+const Architecture& architecture(const ModelConfig& config);
 
 /// Checks the configuration as a whole. Throws BadConfig with the first violation, by its key.
 void validate(const ModelConfig& config, std::string_view where);

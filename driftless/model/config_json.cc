@@ -43,9 +43,15 @@ Use if_rope2d(const ModelConfig& c) {
   return c.positions == Positions::Rope2d ? Use::Required : Use::Ignored;
 }
 Use if_prefix(const ModelConfig& c) { return c.puzzle_emb_len > 0 ? Use::Required : Use::Ignored; }
-Use if_hrm(const ModelConfig& c) { return c.arch == Arch::Hrm ? Use::Required : Use::Forbidden; }
-Use if_noisy(const ModelConfig& c) { return draws_noise(c) ? Use::Required : Use::Forbidden; }
-Use if_eqr(const ModelConfig& c) { return c.arch == Arch::Eqr ? Use::Required : Use::Forbidden; }
+Use required_if(bool condition) { return condition ? Use::Required : Use::Forbidden; }
+Use if_h_level(const ModelConfig& c) {
+  return required_if(architecture(c).tying == Tying::ByState);
+}
+Use if_noisy(const ModelConfig& c) { return required_if(architecture(c).draws_noise()); }
+Use if_damped(const ModelConfig& c) { return required_if(architecture(c).has(After::Damp)); }
+Use if_drawn(const ModelConfig& c) {
+  return required_if(architecture(c).start == StartStates::Drawn);
+}
 
 constexpr Field kFields[] = {
     {"arch", &ModelConfig::arch, always},
@@ -56,7 +62,7 @@ constexpr Field kFields[] = {
     {"num_heads", &ModelConfig::num_heads, if_attention},
     {"expansion", &ModelConfig::expansion, always},
     {"num_layers", &ModelConfig::num_layers, always},
-    {"H_layers", &ModelConfig::h_layers, if_hrm},
+    {"H_layers", &ModelConfig::h_layers, if_h_level},
     {"mlp_t", &ModelConfig::mixer, always},
     {"pos_encodings", &ModelConfig::positions, always},
     {"board_width", &ModelConfig::board_width, if_rope2d},
@@ -69,10 +75,10 @@ constexpr Field kFields[] = {
     {"rms_norm_eps", &ModelConfig::rms_norm_eps, with_default},
     {"rope_theta", &ModelConfig::rope_theta, if_rope},
     {"forward_dtype", &ModelConfig::forward_dtype, with_default},
-    {"lambda_", &ModelConfig::lambda, if_eqr},
+    {"lambda_", &ModelConfig::lambda, if_damped},
     {"noise_scale", &ModelConfig::noise_scale, if_noisy},
-    {"H_init_std", &ModelConfig::h_init_std, if_eqr},
-    {"L_init_std", &ModelConfig::l_init_std, if_eqr},
+    {"H_init_std", &ModelConfig::h_init_std, if_drawn},
+    {"L_init_std", &ModelConfig::l_init_std, if_drawn},
 };
 
 using Json = nlohmann::json;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recursion of one supervision step as a list of network calls. Each call is
-// state <- net(state + injection); EqR damps it and adds noise (see ModelConfig::lambda).
+// state <- net(state + injection), then what `after` says.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,8 @@ struct NetworkCall {
   int64_t network;  // index into networks(config)
   State updates;
   Injection injection;
-  /// Whether training differentiates this call: TRM, EqR and untied the whole last round, HRM its
-  /// last L and H call.
-  bool has_gradient;
+  After after;
+  bool has_gradient;  ///< whether training differentiates this call, see Gradients
 
   bool operator==(const NetworkCall&) const = default;
 };

@@ -48,14 +48,12 @@ int64_t swiglu_inner(int64_t width, double expansion) {
 }
 
 std::vector<Network> networks(const ModelConfig& config) {
-  switch (config.arch) {
-    case Arch::Trm:
-    case Arch::Eqr:
-    case Arch::TrmStochastic:
+  switch (architecture(config).tying) {
+    case Tying::All:
       return {{"L_level", config.num_layers}};
-    case Arch::Hrm:
+    case Tying::ByState:
       return {{"L_level", config.num_layers}, {"H_level", config.h_layers}};
-    case Arch::TrmUntied:
+    case Tying::ByCycle:
       break;
   }
   std::vector<Network> untied;
@@ -71,7 +69,7 @@ std::string layer_name(const Network& network, int64_t layer) {
 std::vector<ParamSpec> parameters(const ModelConfig& config) {
   Params params;
   const int64_t width = config.hidden_size;
-  if (config.arch != Arch::Eqr) {
+  if (architecture(config).start == StartStates::Learned) {
     params.push_back({"H_init", {width}, ParamRole::InitState});
     params.push_back({"L_init", {width}, ParamRole::InitState});
   }
@@ -85,7 +83,7 @@ std::vector<ParamSpec> parameters(const ModelConfig& config) {
   for (const Network& network : networks(config))
     for (int64_t layer = 0; layer < network.num_layers; ++layer)
       add_block(params, layer_name(network, layer), config);
-  if (config.arch == Arch::TrmStochastic)
+  if (architecture(config).has(After::Perturb))
     params.push_back({std::string(kLogScaleName), {width}, ParamRole::Weight});
   add_weight(params, "lm_head.weight", config.vocab_size, width);
   add_weight(params, "q_head.weight", kHaltOutputs, width);

@@ -28,8 +28,8 @@ struct Network {
   int64_t num_layers;
 };
 
-/// TRM, EqR and stochastic TRM: L_level. HRM: L_level, H_level. Untied: L_level.cycles.0 …
-/// L_level.cycles.{L}, where the first L update z_L and the last updates z_H.
+/// Tied: L_level. By state: L_level, H_level. By cycle: L_level.cycles.0 … L_level.cycles.{L},
+/// where the first L update z_L and the last updates z_H.
 std::vector<Network> networks(const ModelConfig& config);
 
 /// "L_level.layers.1": prefix of the parameters of one block.
@@ -46,7 +46,7 @@ struct ParamSpec {
   ParamRole role;
 };
 
-/// Stochastic TRM's logarithms of its noise, relative to ModelConfig::noise_scale: [D].
+/// After::Perturb: the logarithms of its deviations, relative to ModelConfig::noise_scale: [D].
 inline constexpr std::string_view kLogScaleName = "transition.log_scale";
 
 /// Every tensor of a checkpoint, in a fixed order. Linear weights are [out, in]; a qkv projection

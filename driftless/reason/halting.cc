@@ -34,9 +34,10 @@ const HaltingPolicy& find_halting(std::string_view name) {
        join(names, ", "), "; nearest is ", nearest_word(name, names));
 }
 
-double halt_score(model::Arch arch, const Readout& readout) {
+double halt_score(const model::ModelConfig& config, const Readout& readout) {
   const double halt = readout.halt_logit;
-  return arch == model::Arch::Hrm ? halt - readout.continue_logit : halt;
+  const bool is_lead = model::architecture(config).halting == model::HaltRule::Lead;
+  return is_lead ? halt - readout.continue_logit : halt;
 }
 
 }  // namespace driftless::reason

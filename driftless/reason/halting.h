@@ -32,8 +32,8 @@ std::span<const HaltingPolicy> halting_policies();
 /// Throws InvalidArgument with the nearest name.
 const HaltingPolicy& find_halting(std::string_view name);
 
-/// Above 0 where the model itself wants to stop, by the rule of its training: the halt logit, for
-/// HRM its lead over the continue logit.
-double halt_score(model::Arch arch, const Readout& readout);
+/// Above 0 where the model itself wants to stop: the halt logit, or its lead over the continue
+/// logit.
+double halt_score(const model::ModelConfig& config, const Readout& readout);
 
 }  // namespace driftless::reason

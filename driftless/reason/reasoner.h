@@ -15,8 +15,8 @@ namespace driftless::reason {
 struct Board {
   std::span<const uint8_t> tokens;  ///< S tokens below V
   int64_t puzzle = 0;               ///< row of the puzzle table; ignored without prefix rows
-  uint64_t seed = 0;                ///< of random initial states and noise, where draws_noise()
-  int64_t number = 0;               ///< what error messages call it; run() counts from 0
+  uint64_t seed = 0;   ///< of random initial states and noise, where the architecture draws any
+  int64_t number = 0;  ///< what error messages call it; run() counts from 0
 };
 
 /// What the heads say about a slot after its last step. Valid until the next step or reset.

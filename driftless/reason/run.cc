@@ -94,7 +94,7 @@ class Runner {
     if (on_step) on_step(current.board, answer);
     return answer.steps >= options_.max_steps ||
            options_.halting.is_done({.steps = answer.steps,
-                                     .halt_score = halt_score(reasoner_.config().arch, readout),
+                                     .halt_score = halt_score(reasoner_.config(), readout),
                                      .unchanged_steps = current.unchanged_steps});
   }
 

@@ -175,7 +175,7 @@ class BatchVotes {
         const int64_t vocab_size = reasoner_.config().vocab_size;
         votes_[i][static_cast<size_t>(step)].add(
             readout,
-            {.halt_score = reason::halt_score(reasoner_.config().arch, readout),
+            {.halt_score = reason::halt_score(reasoner_.config(), readout),
              .change = settling[i].change(readout.logits, vocab_size)},
             vocab_size);
       }

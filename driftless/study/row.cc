@@ -44,9 +44,10 @@ Row resolve(const Row& row, const model::ModelConfig& config) {
 
 model::ModelConfig vary(const model::ModelConfig& config, const Row& row) {
   model::ModelConfig varied = config;
-  DRIFTLESS_REQUIRE(config.arch != model::Arch::TrmUntied || row.l_cycles == config.l_cycles,
-                    ErrorCode::BadConfig, "l_cycles; got ", row.l_cycles, ", expected ",
-                    config.l_cycles, ": each inner cycle of an untied model has its own weights");
+  const bool is_by_cycle = model::architecture(config).tying == model::Tying::ByCycle;
+  DRIFTLESS_REQUIRE(!is_by_cycle || row.l_cycles == config.l_cycles, ErrorCode::BadConfig,
+                    "l_cycles; got ", row.l_cycles, ", expected ", config.l_cycles,
+                    ": each inner cycle of an untied model has its own weights");
   varied.h_cycles = row.h_cycles;
   varied.l_cycles = row.l_cycles;
   model::validate(varied, "row of a study");

@@ -60,7 +60,8 @@ TEST_P(Model, NeitherThreadsNorBatchChangeABit) {
 
 TEST_P(Model, StatesCarriedToAnotherSlotContinueTheSamePath) {
   const model::ModelConfig& config = GetParam().config;
-  if (model::draws_noise(config)) GTEST_SKIP() << "the noise is no part of the states";
+  if (model::architecture(config).draws_noise())
+    GTEST_SKIP() << "the noise is no part of the states";
   const auto reasoner = make_cpu_reasoner(testing::random_checkpoint(config, 3), {.slots = 2});
   const auto tokens = testing::random_tokens(config, 1);
   for (const int64_t slot : {0, 1}) reasoner->reset(slot, {.tokens = tokens});
@@ -123,7 +124,7 @@ TEST(CpuReasoner, SeedsMatterWhereTheModelDrawsNoise) {
     reasoner->reset(1, {.tokens = tokens, .seed = 2});
     reasoner->step(std::vector<int64_t>{0, 1});
     const bool is_equal = outputs_of(*reasoner, 0) == outputs_of(*reasoner, 1);
-    EXPECT_EQ(is_equal, !model::draws_noise(named.config)) << named.name;
+    EXPECT_EQ(is_equal, !model::architecture(named.config).draws_noise()) << named.name;
   }
 }
 

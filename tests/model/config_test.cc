@@ -18,7 +18,8 @@ namespace {
 using driftless::testing::expect_error;
 
 TEST(ModelConfig, EnumNamesRoundTrip) {
-  for (const auto& row : kArchNames) EXPECT_EQ(parse_arch(to_string(row.value), ""), row.value);
+  for (const Architecture& row : architectures())
+    EXPECT_EQ(parse_arch(to_string(row.value), ""), row.value);
   for (const auto& row : kTaskNames) EXPECT_EQ(parse_task(to_string(row.value), ""), row.value);
   for (const auto& row : kPositionsNames)
     EXPECT_EQ(parse_positions(to_string(row.value), ""), row.value);

@@ -52,5 +52,21 @@ TEST(Schedule, UntiedWalksItsNetworksInEveryRound) {
   EXPECT_EQ(networks(config).size(), 4u);
 }
 
+/// One letter a call: d where it damps, p where it perturbs, - where nothing follows.
+std::string what_follows(const ModelConfig& config) {
+  std::string text;
+  for (const NetworkCall& call : schedule(config))
+    text += call.after == After::Damp ? 'd' : call.after == After::Perturb ? 'p' : '-';
+  return text;
+}
+
+TEST(Schedule, CallsSayWhatFollowsThem) {
+  ModelConfig config = find_preset("trm-maze").config;
+  EXPECT_EQ(what_follows(config), "---------------");
+  config.arch = Arch::TrmStochastic;
+  EXPECT_EQ(what_follows(config), "----p----p----p");
+  EXPECT_EQ(what_follows(find_preset("eqr-maze-unique").config), "ddddddddddddddd");
+}
+
 }  // namespace
 }  // namespace driftless::model

@@ -104,8 +104,8 @@ TEST(Run, RejectsBadInput) {
 
 TEST(HaltScore, FollowsTheRuleOfTraining) {
   const Readout readout{.logits = {}, .halt_logit = -1, .continue_logit = -3};
-  EXPECT_EQ(halt_score(model::Arch::Trm, readout), -1);
-  EXPECT_EQ(halt_score(model::Arch::Hrm, readout), 2);
+  EXPECT_EQ(halt_score({.arch = model::Arch::Trm}, readout), -1);
+  EXPECT_EQ(halt_score({.arch = model::Arch::Hrm}, readout), 2);
 }
 
 }  // namespace
