@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/study_input.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -75,6 +76,16 @@ BackendOptions simulating(BackendOptions options) {
 constexpr int64_t kCpuBatch = 32;
 constexpr int64_t kCudaBatch = 640;
 constexpr int64_t kCudaRowsTogether = 6;
+
+/// The perturbation that `dynamics` follows must not vanish in the states' rounding.
+void require_resolution(std::span<const study::Row> rows, const BackendOptions& options) {
+  const bool has_dynamics =
+      std::any_of(rows.begin(), rows.end(), [](const study::Row& row) { return row.dynamics; });
+  DRIFTLESS_REQUIRE(!has_dynamics || options.dtype == "f32", ErrorCode::InvalidArgument,
+                    "study: dynamics perturbs states by 1e-3, less than bfloat16 resolves; got "
+                    "--dtype ",
+                    options.dtype, ", expected f32");
+}
 
 }  // namespace
 
@@ -171,6 +182,7 @@ study::Backend StudyFiles::backend() const {
 std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& flags,
                                    const std::string& name, std::span<const study::Row> rows,
                                    int64_t first_row) {
+  require_resolution(rows, flags.backend);
   const auto communicator = study::make_communicator();
   study::StudyInput input = files.input(name);
   input.first_row = first_row;

@@ -222,6 +222,14 @@ TEST_F(Study, TheProgramForOneMachineSaysWhatMpirunShouldStart) {
                  13, "driftless-mpi");
 }
 
+TEST_F(Study, RefusesAPerturbationBelowTheResolutionOfTheStates) {
+  const std::string command = "study fixed-point" + files() +
+                              " --limit 2 --set steps=2 --set calibration_boards=2 --dtype ";
+  expect_failure(driftless(command + "bf16"), 10,
+                 "bfloat16 resolves; got --dtype bf16, expected f32");
+  EXPECT_EQ(driftless(command + "f32").exit_code, 0);
+}
+
 TEST_F(Study, RefusesWhatDoesNotFit) {
   expect_failure(driftless("study granularty" + files()), 10, "did you mean 'granularity'");
   expect_failure(driftless("study granularity" + files() + " --set stepps=2"), 11,
