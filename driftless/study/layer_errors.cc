@@ -23,20 +23,22 @@ std::string name_of(std::string_view kind, std::string_view layer) {
 void LayerErrors::observe(const reason::Observation& seen) {
   const reason::StridedView& values = seen.values;
   if (seen.point == reason::Point::LinearInput) {
-    rows_ = values.rows;
-    columns_ = values.columns;
-    input_.clear();
-    for (int64_t row = 0; row < rows_; ++row)
-      for (int64_t column = 0; column < columns_; ++column)
-        input_.push_back(values.at(row, column));
+    Input& input = inputs_[seen.slot];
+    input.rows = values.rows;
+    input.columns = values.columns;
+    input.values.clear();
+    for (int64_t row = 0; row < values.rows; ++row)
+      for (int64_t column = 0; column < values.columns; ++column)
+        input.values.push_back(values.at(row, column));
     return;
   }
-  DRIFTLESS_ASSERT(values.rows == rows_ && values.columns == columns_);
+  const Input& input = inputs_[seen.slot];
+  DRIFTLESS_ASSERT(values.rows == input.rows && values.columns == input.columns);
   double errors = 0, inputs = 0, sum = 0;
   size_t index = 0;
-  for (int64_t row = 0; row < rows_; ++row)
-    for (int64_t column = 0; column < columns_; ++column) {
-      const double x = input_[index++];
+  for (int64_t row = 0; row < values.rows; ++row)
+    for (int64_t column = 0; column < values.columns; ++column) {
+      const double x = input.values[index++];
       const double error = static_cast<double>(values.at(row, column)) - x;
       errors += error * error;
       inputs += x * x;
@@ -45,7 +47,8 @@ void LayerErrors::observe(const reason::Observation& seen) {
   tally_.add(name_of(kError, seen.layer), seen.call, errors);
   tally_.add(name_of(kInput, seen.layer), seen.call, inputs);
   tally_.add(name_of(kMean, seen.layer), seen.call, sum);
-  tally_.add(name_of(kCount, seen.layer), seen.call, static_cast<double>(rows_ * columns_));
+  tally_.add(name_of(kCount, seen.layer), seen.call,
+             static_cast<double>(values.rows * values.columns));
 }
 
 std::vector<LayerError> layer_errors(const Tally& tally) {

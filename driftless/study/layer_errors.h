@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,15 @@ class LayerErrors : public reason::StepObserver {
   void observe(const reason::Observation& seen) override;
 
  private:
+  struct Input {
+    std::vector<float> values;  // row-major
+    int64_t rows = 0;
+    int64_t columns = 0;
+  };
+
   Tally& tally_;
-  std::vector<float> input_;  // of the last LinearInput, row-major
-  int64_t rows_ = 0;
-  int64_t columns_ = 0;
+  /// The last LinearInput by slot: a device shows the inputs of all boards, then their codes.
+  std::map<int64_t, Input> inputs_;
 };
 
 /// The error of one layer in one call, over all observed boards, steps and rows.

@@ -46,5 +46,23 @@ TEST(LayerErrors, ByHand) {
   EXPECT_EQ(result[1].relative, 0);
 }
 
+TEST(LayerErrors, ADeviceShowsAllInputsBeforeTheirCodes) {
+  Tally tally;
+  LayerErrors errors(tally);
+  const std::vector<float> inputs = {3, 4};
+  const std::vector<float> codes = {2, 4};
+  for (const Point point : {Point::LinearInput, Point::QuantizedInput})
+    for (const int64_t slot : {0, 1}) {
+      const std::vector<float>& values = point == Point::LinearInput ? inputs : codes;
+      errors.observe({.point = point,
+                      .slot = slot,
+                      .layer = "down",
+                      .values = {&values[static_cast<size_t>(slot)], 1, 1, 1}});
+    }
+  const std::vector<LayerError> result = layer_errors(tally);
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_DOUBLE_EQ(result[0].relative, std::sqrt(1.0 / 25));
+}
+
 }  // namespace
 }  // namespace driftless::study
