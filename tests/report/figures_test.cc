@@ -2,7 +2,7 @@
 // Figures in README.md, on the models' cards and on the pages of docs/results are those of the
 // committed records. figures.json lists them: a text with {POINTER|DECIMALS} for a share of the
 // record in percent and {POINTER} for a count, which has to stand in the file, whatever its line
-// breaks. Of a file of JSON Lines every record is meant, or those of `rows`.
+// breaks. Of a file of JSON Lines every record is meant, or those of `rows`: numbers, or "last".
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -63,13 +63,16 @@ std::vector<Json> records_of(const Json& figures) {
   const std::string path = "docs/results/" + figures.at("record").get<std::string>();
   const std::string text = text_of(path);
   if (path.ends_with(".json")) return {Json::parse(text)};
+  const Json rows = figures.value("rows", Json("all"));
   std::vector<Json> records;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
     Json record = Json::parse(line);
-    const Json rows = figures.value("rows", Json::array());
-    if (rows.empty() || std::find(rows.begin(), rows.end(), record.at("row")) != rows.end())
-      records.push_back(std::move(record));
+    if (rows.is_array() && std::find(rows.begin(), rows.end(), record.at("row")) == rows.end())
+      continue;
+    if (rows == "last") records.clear();
+    records.push_back(std::move(record));
   }
   return records;
 }
