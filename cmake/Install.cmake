@@ -27,6 +27,8 @@ install(TARGETS driftless DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET driftless_mpi)
   add_dependencies(installable driftless_mpi)
   install(TARGETS driftless_mpi DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi)
+  file(WRITE ${manual_folder}/driftless-mpi.1 ".so man1/driftless.1\n")
+  install(FILES ${manual_folder}/driftless-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mpi)
 endif()
 install(DIRECTORY models recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/driftless
         PATTERN recipes/queue EXCLUDE)
