@@ -31,4 +31,12 @@ std::filesystem::path data_folder(const char* name) {
   return folder;
 }
 
+std::string or_bundled(const std::string& path) {
+  if (!path.starts_with("models/") && !path.starts_with("recipes/")) return path;
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return path;
+  const std::filesystem::path bundled = data_root() / path;
+  return std::filesystem::exists(bundled, ignored) ? bundled.string() : path;
+}
+
 }  // namespace driftless::cli

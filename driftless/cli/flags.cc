@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "driftless/base/text.h"
+#include "driftless/cli/data_folder.h"
 #include "driftless/cli/manual.h"
 
 namespace driftless::cli {
@@ -137,7 +138,14 @@ template Flag Verb::add_option(const char*, std::optional<double>&, const std::s
 
 template <class Value>
 Flag Verb::add_input(const char* name, Value& value, const std::string& help) const {
-  const Flag flag = add_option(name, value, help);
+  CLI::Option* const option = app_->add_option(name, value, help);
+  option->transform(CLI::Validator(
+      [](std::string& path) {
+        path = or_bundled(path);
+        return std::string();
+      },
+      ""));
+  const Flag flag(*option);
   also_uses({flag.name(), FileRole::Input, [&value] { return paths_in(value); }});
   return flag;
 }

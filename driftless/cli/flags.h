@@ -52,8 +52,8 @@ class Verb {
   /// flags.cc lists.
   template <class Value>
   Flag add_option(const char* name, Value& value, const std::string& help) const;
-  /// The same for files and folders that the verb reads, or a file that it writes. Before the verb
-  /// runs, require_separate looks at them all; "" is no file.
+  /// The same for files and folders that the verb reads (see or_bundled), or a file that it writes.
+  /// Before the verb runs, require_separate looks at them all; "" is no file.
   template <class Value>
   Flag add_input(const char* name, Value& value, const std::string& help) const;
   template <class Value>

@@ -67,5 +67,19 @@ TEST(DataFolder, TheEnvironmentNamesAnother) {
   EXPECT_EQ(driftless("solve --native " + cli_testing::kBoard, "DRIFTLESS_DATA=").exit_code, 0);
 }
 
+TEST(DataFolder, ExamplesOfTheHelpWorkInEveryFolder) {
+  const TempDir here;
+  const std::string go = "cd " + here.path().string() + " && ";
+  const std::string program = fs::absolute(DRIFTLESS_PROGRAM).string();
+  const std::string info = go + program + " info models/sudoku-small.safetensors";
+  EXPECT_EQ(testing::run_program(info).exit_code, 0);
+  expect_failure(testing::run_program(go + program + " info models/absent.safetensors"), 14,
+                 "models/absent.safetensors");
+  // What is there comes first.
+  fs::create_directory(here.path() / "models");
+  std::ofstream(here.path() / "models" / "sudoku-small.safetensors") << "not a model";
+  expect_failure(testing::run_program(info), 12, "models/sudoku-small.safetensors");
+}
+
 }  // namespace
 }  // namespace driftless
