@@ -3,7 +3,7 @@
 // quantize, down, add and norm. Beside the peak of the instructions and the same chain in float32
 // on oneDNN. Token mixers take their state transposed; the transposition is not in the time.
 //
-//   mixer_bench [rounds]      DRIFTLESS_NATIVE_ISA and DNNL_MAX_CPU_ISA choose the kernels
+//   mixer_bench [rounds]      DRIFTLESS_ISA and DNNL_MAX_CPU_ISA choose the kernels
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -4,7 +4,7 @@
 //
 //   native_step_bench MODEL [rounds] [batch] [weights] [acts] [threads] [attention]
 //   native_step_bench PRESET:WIDTH ...  such as trm-maze:256, with random weights
-//   DRIFTLESS_NATIVE_ISA and DNNL_MAX_CPU_ISA choose the kernels
+//   DRIFTLESS_ISA and DNNL_MAX_CPU_ISA choose the kernels
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

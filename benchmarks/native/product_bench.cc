@@ -6,7 +6,7 @@
 // sign of a compiler that keeps the sums of a tile in memory. The floor is judged by rounds in
 // which the peaks just before and after the product agree; where there is none, it is not judged.
 //
-//   product_bench [rounds]      DRIFTLESS_NATIVE_ISA and DNNL_MAX_CPU_ISA choose the kernels
+//   product_bench [rounds]      DRIFTLESS_ISA and DNNL_MAX_CPU_ISA choose the kernels
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

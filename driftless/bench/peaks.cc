@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/bench/peaks.h"
 
-#include "driftless/bench/isa/sets.h"
+#include "driftless/base/isa.h"
 #include "driftless/native/kernels/kernel_set.h"
 
 namespace driftless::bench {
 
+std::span<const KernelCandidate<PeakSet>> compiled_kernels() noexcept;
+
 std::vector<PeakKernel> peak_kernels() {
   std::vector<PeakKernel> kernels;
-  for (const PeakCandidate& candidate : compiled_peaks())
-    if (candidate.can_run()) kernels.push_back(*candidate.kernel);
-  const auto sets = native::available_kernels();
-  kernels.reserve(kernels.size() + sets.size());
-  for (const native::KernelSet* set : sets) kernels.push_back({set->name, true, set->peak});
+  for (const PeakSet* set : allowed(compiled_kernels()))
+    kernels.insert(kernels.end(), set->peaks.begin(), set->peaks.end());
+  for (const native::KernelSet* set : native::available_kernels())
+    if (is_allowed(set->name)) kernels.push_back({set->name, true, set->peak});
   return kernels;
 }
 

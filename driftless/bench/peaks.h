@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,13 @@ struct PeakKernel {
   int64_t (*run)(int64_t rounds) noexcept;
 };
 
-/// What this build has and this processor can run: float and bf16 first, then the inner steps of
-/// the native kernel sets, best first. At least the scalar set's.
+/// The peaks of one instruction set.
+struct PeakSet {
+  std::span<const PeakKernel> peaks;
+};
+
+/// What this build has, this processor can run and DRIFTLESS_ISA allows (base/isa.h), best first:
+/// float and bf16, then the inner steps of the native kernel sets. At least the scalar set's.
 std::vector<PeakKernel> peak_kernels();
 
 /// The limit of the best native kernel set.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
+#include "driftless/engine/kernels/tiles.h"
+#include "driftless/loop/kernels/epilogues.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
 #include "driftless/native/native_reasoner.h"
@@ -20,19 +23,24 @@
 namespace driftless::cli {
 namespace {
 
+/// The kernels of one family: those in use, and those that this processor could run.
+template <class Set>
+void print_kernels(const char* family, const Set& chosen, std::span<const Set* const> available) {
+  std::vector<std::string_view> names;
+  for (const Set* set : available) names.push_back(set->name);
+  std::printf("%-11s %s (available: %s; set DRIFTLESS_ISA to choose)\n", family,
+              std::string(chosen.name).c_str(), join(names, ", ").c_str());
+}
+
 void print_build() {
-  const std::string chosen(quant::kernels().name);
-  std::vector<std::string_view> available;
-  for (const quant::KernelSet* set : quant::available_kernels()) available.push_back(set->name);
   std::printf("driftless   %s\n", DRIFTLESS_VERSION);
   std::printf("compiler    %s\n", compiler_name().c_str());
   std::printf("processor   %s\n", processor_name().c_str());
-  std::printf("kernels     %s (available: %s; set DRIFTLESS_ISA to choose)\n", chosen.c_str(),
-              join(available, ", ").c_str());
-  available.clear();
-  for (const native::KernelSet* set : native::available_kernels()) available.push_back(set->name);
-  std::printf("native      %s (available: %s; set DRIFTLESS_NATIVE_ISA to choose)\n",
-              std::string(native::kernels().name).c_str(), join(available, ", ").c_str());
+  print_kernels("kernels", quant::kernels(), quant::available_kernels());
+  print_kernels("loop", loop::epilogues(), loop::available_epilogues());
+  print_kernels("native", native::kernels(), native::available_kernels());
+  const engine::TileKernels* const tiles = engine::tile_kernels();
+  std::printf("tiles       %s\n", tiles == nullptr ? "none" : std::string(tiles->name).c_str());
 }
 
 /// Bytes of a packed weight: codes, scales and what else decoding needs.

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "driftless/base/error.h"
+#include "driftless/base/isa.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/interrupt.h"
@@ -119,6 +120,7 @@ int run(int argc, char** argv) {
   main_verb.example("driftless solve");
   for (const Entry& entry : kVerbs) entry.add(main_verb.add_verb(entry.name, entry.summary));
   try {
+    (void)isa_limit();  // What DRIFTLESS_ISA says is right or wrong for every verb.
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::Success& success) {

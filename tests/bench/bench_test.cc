@@ -2,6 +2,7 @@
 // What does not depend on the machine's speed: that answers are checked, counts are right, and
 // counters of energy are read as they are meant.
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -30,6 +31,14 @@ TEST(Peaks, CountWhatTheyRepeat) {
   }
   EXPECT_EQ(int8_peak().name, native::kernels().name);
   EXPECT_EQ(peak_kernels().back().name, "scalar");
+}
+
+TEST(Peaks, OfInstructionsBeyondTheLimitAreLeftOut) {
+  ASSERT_EQ(setenv("DRIFTLESS_ISA", "scalar", 1), 0);
+  const auto scalar = peak_kernels();
+  ASSERT_EQ(unsetenv("DRIFTLESS_ISA"), 0);
+  ASSERT_EQ(scalar.size(), 1u);
+  EXPECT_EQ(scalar.front().name, "scalar");
 }
 
 TEST(Peaks, OfTwoThreadsAreTwiceTheWork) {

@@ -161,7 +161,7 @@ TEST_F(NativeCommands, SayWhatCannotRun) {
   expect_failure(driftless("eval " DRIFTLESS_PACKED_MODEL " --native --weights mxint4 --data " +
                            file("boards.txt")),
                  10, "quantized already");
-  expect_failure(driftless("solve --native", "DRIFTLESS_NATIVE_ISA=mmx"), 10, "mmx");
+  expect_failure(driftless("solve --native", "DRIFTLESS_ISA=mmx"), 10, "mmx");
   expect_failure(driftless("eval " DRIFTLESS_PACKED_MODEL " --native --dtype bf16 --data " +
                            file("boards.txt")),
                  10, "--dtype");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/file.h"
+#include "driftless/base/isa.h"
 #include "driftless/formats/exponent_rule.h"
 #include "driftless/formats/table.h"
 #include "driftless/quant/quantizer.h"
@@ -165,10 +167,40 @@ TEST(Program, FormatsListsEveryFormat) {
   }
 }
 
-TEST(Program, InfoShowsTheKernelsInUse) {
-  EXPECT_NE(driftless("info", "DRIFTLESS_ISA=scalar").out.find("kernels     scalar"),
-            std::string::npos);
-  expect_failure(driftless("info", "DRIFTLESS_ISA=mmx"), 10, "DRIFTLESS_ISA");
+/// What `driftless info` says of a family of kernels: the set in use.
+std::string kernels_in_use(const std::string& family, const std::string& isa) {
+  std::istringstream lines(driftless("info", "DRIFTLESS_ISA=" + isa).out);
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string name, set;
+    if (words >> name >> set && name == family) return set;
+  }
+  return "";
+}
+
+/// Every family: none goes beyond what the variable names, and the set of that very name is taken
+/// where there is one.
+TEST(Program, OneVariableChoosesTheKernelsOfEveryFamily) {
+  for (const Isa& isa : isas()) {
+    const std::string wanted(isa.name);
+    if (!can_run(wanted)) continue;
+    for (const char* family : {"kernels", "loop", "native", "tiles"}) {
+      SCOPED_TRACE(std::string(family) + " under " + wanted);
+      const std::string used = kernels_in_use(family, wanted);
+      EXPECT_TRUE(is_part_of(used, wanted) || used == "portable" || used == "none") << used;
+      if (wanted == "scalar" || wanted == "avx2") {
+        const bool has_no_set = std::string(family) == "tiles";
+        const bool is_portable = std::string(family) == "loop" && wanted == "scalar";
+        EXPECT_EQ(used, has_no_set ? "none" : is_portable ? "portable" : wanted);
+      }
+    }
+  }
+}
+
+TEST(Program, UnknownInstructionSetsAreRefusedByEveryVerb) {
+  for (const char* verb : {"info", "formats", "solve --native", "bench --help"})
+    expect_failure(driftless(verb, "DRIFTLESS_ISA=mmx"), 10, "DRIFTLESS_ISA: no such instruction");
 }
 
 TEST(Program, EveryVerbHasHelpWithAnExample) {

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 
 #include "driftless/bench/isa/repeat.h"
-#include "driftless/bench/isa/sets.h"
+#include "driftless/bench/peaks.h"
 
 namespace driftless::bench {
 namespace {
@@ -25,9 +25,13 @@ struct Madd {
   }
 };
 
+constexpr PeakKernel kPeaks[] = {{"fma f32 avx2", false, repeat<Fma>},
+                                 {"vpmaddubsw int8 avx2", false, repeat<Madd>}};
+
 }  // namespace
 
-constinit const PeakKernel kFmaAvx2Peak = {"fma f32 avx2", false, repeat<Fma>};
-constinit const PeakKernel kMaddAvx2Peak = {"vpmaddubsw int8 avx2", false, repeat<Madd>};
+namespace avx2 {
+extern constinit const PeakSet kKernels = {kPeaks};
+}  // namespace avx2
 
 }  // namespace driftless::bench

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 
 #include "driftless/bench/isa/repeat.h"
-#include "driftless/bench/isa/sets.h"
+#include "driftless/bench/peaks.h"
 
 namespace driftless::bench {
 namespace {
@@ -16,8 +16,12 @@ struct Fma {
   }
 };
 
+constexpr PeakKernel kPeaks[] = {{"fma f32 avx512", false, repeat<Fma>}};
+
 }  // namespace
 
-constinit const PeakKernel kFmaAvx512Peak = {"fma f32 avx512", false, repeat<Fma>};
+namespace avx512 {
+extern constinit const PeakSet kKernels = {kPeaks};
+}  // namespace avx512
 
 }  // namespace driftless::bench

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 
 #include "driftless/bench/isa/repeat.h"
-#include "driftless/bench/isa/sets.h"
+#include "driftless/bench/peaks.h"
 
 namespace driftless::bench {
 namespace {
@@ -16,8 +16,12 @@ struct Dot {
   }
 };
 
+constexpr PeakKernel kPeaks[] = {{"dot bf16 avx512", false, repeat<Dot>}};
+
 }  // namespace
 
-constinit const PeakKernel kBf16Avx512Peak = {"dot bf16 avx512", false, repeat<Dot>};
+namespace avx512bf16 {
+extern constinit const PeakSet kKernels = {kPeaks};
+}  // namespace avx512bf16
 
 }  // namespace driftless::bench

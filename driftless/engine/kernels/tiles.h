@@ -54,8 +54,8 @@ struct TileKernels {
   void (*multiply)(const TileProductArgs& args) noexcept;
 };
 
-/// What this processor can run, or nullptr. The first call asks the operating system for the right
-/// to use tiles.
+/// What this processor can run and DRIFTLESS_ISA allows (base/isa.h), or nullptr. Throws as
+/// isa_limit().
 const TileKernels* tile_kernels();
 
 }  // namespace driftless::engine

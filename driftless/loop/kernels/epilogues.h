@@ -60,10 +60,10 @@ struct EpilogueSet {
   void (*multiply)(const FloatProductArgs& args) noexcept;
 };
 
-/// The sets this processor can run, best first.
+/// The sets this processor can run, best first; the portable one is always last.
 std::span<const EpilogueSet* const> available_epilogues();
 
-/// The best of them.
+/// The set in use: the best one that DRIFTLESS_ISA allows (base/isa.h). Throws as isa_limit().
 const EpilogueSet& epilogues();
 
 }  // namespace driftless::loop

@@ -75,11 +75,7 @@ struct KernelSet {
 /// The sets this build has and this processor can run, best first; the scalar one is always last.
 std::span<const KernelSet* const> available_kernels() noexcept;
 
-/// The set of that name. Throws InvalidArgument that lists the available ones.
-const KernelSet& kernels_by_name(std::string_view name);
-
-/// The set in use: the first available one, or the one that DRIFTLESS_NATIVE_ISA names, or the one
-/// that suits DRIFTLESS_ISA. Throws InvalidArgument when the first variable names none.
+/// The set in use: the best one that DRIFTLESS_ISA allows (base/isa.h). Throws as isa_limit().
 const KernelSet& kernels();
 
 extern const KernelSet kScalarKernels;

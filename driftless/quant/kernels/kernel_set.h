@@ -54,8 +54,7 @@ struct KernelSet {
 /// The sets this build has and this processor can run, best first; the scalar one is always last.
 std::span<const KernelSet* const> available_kernels() noexcept;
 
-/// The set in use: the first available one, or the one that DRIFTLESS_ISA names. Throws
-/// InvalidArgument when that is unknown or cannot run here.
+/// The set in use: the best one that DRIFTLESS_ISA allows (base/isa.h). Throws as isa_limit().
 const KernelSet& kernels();
 
 extern const KernelSet kScalarKernels;

@@ -2,7 +2,7 @@
 // bfloat16 products with AMX: one instruction multiplies two tiles into 16 x 16 float32 sums.
 #include <immintrin.h>
 
-#include "driftless/engine/kernels/isa/sets.h"
+#include "driftless/engine/kernels/tiles.h"
 
 namespace driftless::engine {
 namespace {
@@ -175,7 +175,9 @@ void multiply(const TileProductArgs& args) noexcept {
 
 }  // namespace
 
-extern constinit const TileKernels kAmxTiles = {"amx-bf16", pack_rows, pack_pairs_of_rows,
-                                                pack_pairs_of_columns, multiply};
+namespace amx {
+extern constinit const TileKernels kKernels = {"amx", pack_rows, pack_pairs_of_rows,
+                                               pack_pairs_of_columns, multiply};
+}  // namespace amx
 
 }  // namespace driftless::engine

@@ -6,7 +6,6 @@
 #include <immintrin.h>
 
 #include "driftless/native/kernels/digit_kernels.h"
-#include "driftless/native/kernels/isa/sets.h"
 
 namespace driftless::native {
 namespace {
@@ -57,6 +56,8 @@ struct Avx2 {
 
 }  // namespace
 
-constinit const KernelSet kAvx2Kernels = DigitKernels<Avx2>::set("avx2");
+namespace avx2 {
+extern constinit const KernelSet kKernels = DigitKernels<Avx2>::set("avx2");
+}  // namespace avx2
 
 }  // namespace driftless::native

@@ -6,7 +6,6 @@
 #include <immintrin.h>
 
 #include "driftless/native/kernels/dot_kernels.h"
-#include "driftless/native/kernels/isa/sets.h"
 #include "driftless/quant/kernels/kernel_set.h"
 
 namespace driftless::native {
@@ -44,7 +43,8 @@ struct Avx512Vnni {
 
 }  // namespace
 
-constinit const KernelSet kAvx512VnniKernels =
-    DotKernels<Avx512Vnni>::set("avx512vnni", &kEncoders);
+namespace avx512vnni {
+extern constinit const KernelSet kKernels = DotKernels<Avx512Vnni>::set("avx512vnni", &kEncoders);
+}  // namespace avx512vnni
 
 }  // namespace driftless::native

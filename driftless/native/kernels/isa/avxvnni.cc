@@ -6,7 +6,6 @@
 #include <immintrin.h>
 
 #include "driftless/native/kernels/dot_kernels.h"
-#include "driftless/native/kernels/isa/sets.h"
 
 namespace driftless::native {
 namespace {
@@ -45,6 +44,8 @@ struct AvxVnni {
 
 }  // namespace
 
-constinit const KernelSet kAvxVnniKernels = DotKernels<AvxVnni>::set("avxvnni");
+namespace avxvnni {
+extern constinit const KernelSet kKernels = DotKernels<AvxVnni>::set("avxvnni");
+}  // namespace avxvnni
 
 }  // namespace driftless::native

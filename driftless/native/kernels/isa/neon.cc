@@ -5,7 +5,6 @@
 #include <arm_neon.h>
 
 #include "driftless/native/kernels/digit_kernels.h"
-#include "driftless/native/kernels/isa/sets.h"
 
 namespace driftless::native {
 namespace {
@@ -51,6 +50,8 @@ struct Neon {
 
 }  // namespace
 
-constinit const KernelSet kNeonKernels = DigitKernels<Neon>::set("neon");
+namespace neon {
+extern constinit const KernelSet kKernels = DigitKernels<Neon>::set("neon");
+}  // namespace neon
 
 }  // namespace driftless::native

@@ -6,7 +6,6 @@
 #include <arm_neon.h>
 
 #include "driftless/native/kernels/dot_kernels.h"
-#include "driftless/native/kernels/isa/sets.h"
 
 namespace driftless::native {
 namespace {
@@ -41,6 +40,8 @@ struct NeonDot {
 
 }  // namespace
 
-constinit const KernelSet kNeonDotKernels = DotKernels<NeonDot>::set("neon_dot");
+namespace neon_dot {
+extern constinit const KernelSet kKernels = DotKernels<NeonDot>::set("neon_dot");
+}  // namespace neon_dot
 
 }  // namespace driftless::native

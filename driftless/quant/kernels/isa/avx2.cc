@@ -2,7 +2,6 @@
 // Eight lanes: AVX2.
 #include <immintrin.h>
 
-#include "driftless/quant/kernels/isa/sets.h"
 #include "driftless/quant/kernels/vector_kernels.h"
 
 namespace driftless::quant {
@@ -80,6 +79,8 @@ struct Avx2 {
 
 }  // namespace
 
-constinit const KernelSet kAvx2Kernels = VectorKernels<Avx2>::set("avx2");
+namespace avx2 {
+extern constinit const KernelSet kKernels = VectorKernels<Avx2>::set("avx2");
+}  // namespace avx2
 
 }  // namespace driftless::quant

@@ -2,7 +2,6 @@
 // Sixteen lanes: AVX-512 F, BW, DQ and VL.
 #include <immintrin.h>
 
-#include "driftless/quant/kernels/isa/sets.h"
 #include "driftless/quant/kernels/vector_kernels.h"
 
 namespace driftless::quant {
@@ -66,6 +65,8 @@ struct Avx512 {
 
 }  // namespace
 
-constinit const KernelSet kAvx512Kernels = VectorKernels<Avx512>::set("avx512");
+namespace avx512 {
+extern constinit const KernelSet kKernels = VectorKernels<Avx512>::set("avx512");
+}  // namespace avx512
 
 }  // namespace driftless::quant

@@ -2,7 +2,6 @@
 // Four lanes: NEON, which every aarch64 processor has.
 #include <arm_neon.h>
 
-#include "driftless/quant/kernels/isa/sets.h"
 #include "driftless/quant/kernels/vector_kernels.h"
 
 namespace driftless::quant {
@@ -61,6 +60,8 @@ struct Neon {
 
 }  // namespace
 
-constinit const KernelSet kNeonKernels = VectorKernels<Neon>::set("neon");
+namespace neon {
+extern constinit const KernelSet kKernels = VectorKernels<Neon>::set("neon");
+}  // namespace neon
 
 }  // namespace driftless::quant

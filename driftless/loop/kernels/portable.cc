@@ -15,6 +15,6 @@ constexpr int64_t kTileRows = 6;
 }  // namespace driftless::loop
 
 #include "driftless/loop/kernels/epilogue_loops.inc"
-#include "driftless/loop/kernels/isa/sets.h"
+#include "driftless/loop/kernels/epilogues.h"
 
-DRIFTLESS_EPILOGUE_SET(kPortableEpilogues, "portable")
+DRIFTLESS_EPILOGUE_SET(portable, "portable")

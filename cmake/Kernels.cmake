@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Instruction sets, and the kernels that are compiled for each and chosen when the program runs.
+# driftless_isa(ARCHITECTURE NAME [option...]): an instruction set and the compiler's options for it. Best first;
+#   driftless/base/isa/ARCHITECTURE.cc says of each how to know whether a processor has it.
+# driftless_kernels(MODULE FOLDER SET HEADER [OPTIONS option...]): compiles driftless/MODULE/FOLDER/NAME.cc for every
+#   instruction set of this architecture that has such a file. Each exports `const SET NAME::kKernels`; the list of
+#   them, compiled_kernels(), is generated.
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(DRIFTLESS_ARCHITECTURE x86_64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(DRIFTLESS_ARCHITECTURE aarch64)
+else()
+  set(DRIFTLESS_ARCHITECTURE generic)
+endif()
+
+macro(driftless_isa ARCHITECTURE NAME)
+  if(DRIFTLESS_ARCHITECTURE STREQUAL "${ARCHITECTURE}")
+    list(APPEND DRIFTLESS_ISAS ${NAME})
+    set(DRIFTLESS_ISA_OPTIONS_${NAME} ${ARGN})
+  endif()
+endmacro()
+
+# g++ 12 warns of the undefined vectors inside its own AVX-512 headers.
+set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -Wno-uninitialized -Wno-maybe-uninitialized)
+driftless_isa(x86_64 amx ${avx512} -mavx512bf16 -mamx-tile -mamx-bf16)
+driftless_isa(x86_64 avx512bf16 ${avx512} -mavx512bf16)
+driftless_isa(x86_64 avx512vnni ${avx512} -mavx512vnni)
+driftless_isa(x86_64 avx512 ${avx512})
+driftless_isa(x86_64 avxvnni -mavx2 -mfma -mavxvnni)
+driftless_isa(x86_64 avx2 -mavx2 -mfma)
+driftless_isa(aarch64 neon_dot -march=armv8.2-a+dotprod)
+driftless_isa(aarch64 neon)
+
+function(driftless_kernels MODULE FOLDER SET HEADER)
+  cmake_parse_arguments(arg "" "" OPTIONS ${ARGN})
+  set(count 0)
+  foreach(isa IN LISTS DRIFTLESS_ISAS)
+    set(file ${PROJECT_SOURCE_DIR}/driftless/${MODULE}/${FOLDER}/${isa}.cc)
+    if(EXISTS ${file})
+      target_sources(driftless_${MODULE} PRIVATE ${file})
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
+                                  "${DRIFTLESS_ISA_OPTIONS_${isa}};${arg_OPTIONS}")
+      string(APPEND declarations "namespace ${isa} {\nextern const ${SET} kKernels;\n}\n")
+      string(APPEND rows "    Candidate{&${isa}::kKernels, \"${isa}\"},\n")
+      math(EXPR count "${count} + 1")
+    endif()
+  endforeach()
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/${MODULE}_kernels.cc)
+  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT [[
+// Made by cmake/Kernels.cmake from the files of driftless/@MODULE@/@FOLDER@, best first.
+#include <array>
+
+#include "driftless/@MODULE@/@HEADER@"
+#include "driftless/base/isa.h"
+
+namespace driftless::@MODULE@ {
+
+@declarations@
+using Candidate = KernelCandidate<@SET@>;
+
+std::span<const Candidate> compiled_kernels() noexcept {
+  static constexpr std::array<Candidate, @count@> kAll = {
+@rows@  };
+  return kAll;
+}
+
+}  // namespace driftless::@MODULE@
+]])
+  target_sources(driftless_${MODULE} PRIVATE ${generated})
+endfunction()
