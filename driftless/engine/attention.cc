@@ -5,8 +5,7 @@
 
 #include "driftless/engine/block.h"
 #include "driftless/engine/integer_attention.h"
-#include "driftless/engine/linear_input.h"
-#include "driftless/engine/matmul.h"
+#include "driftless/engine/linear.h"
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/loop/rope.h"
 
@@ -19,36 +18,25 @@ class Projection : public Stage {
   Projection(const Build& build, const std::string& prefix)
       : layout_(build.layout),
         heads_(build.config.num_heads),
-        input_(build, prefix + ".qkv_proj.weight", {layout_.part_rows, layout_.width}),
         rope_(build.config),
-        qkv_(input_.arithmetic(),
-             {.m = layout_.part_rows,
-              .k = input_.length(),
-              .n = 3 * layout_.width,
-              .a = {input_.stride()},
-              .b = transposed(input_.length()),
-              .c = {3 * layout_.width}},
-             build.workers, {.b = build.weights(input_.name())}) {}
+        qkv_(build, prefix + ".qkv_proj.weight", {layout_.part_rows, layout_.width}) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
-  [[nodiscard]] int64_t scratch_size() const override { return input_.scratch_size(); }
+  [[nodiscard]] int64_t scratch_size() const override { return qkv_.scratch_size(); }
 
   void run(const Work& work) const override {
-    const int64_t first_row = work.part * layout_.part_rows;
-    const int64_t rows = real_rows(layout_, work.part);
-    const float* const h = work.h + first_row * layout_.width;
-    float* const qkv = work.slot.qkv.data() + first_row * 3 * layout_.width;
-    qkv_.run(work.worker, input_.prepare(work, h, rows, first_row, work.scratch), nullptr, qkv);
-    for (int64_t row = 0; row < rows; ++row)
-      rope_.rotate(qkv + row * 3 * layout_.width, 2 * heads_, first_row + row);
+    const PartRows rows = rows_of(layout_, work.part);
+    float* const qkv = work.slot.qkv.data() + rows.first * 3 * layout_.width;
+    qkv_.run(work, work.h + rows.first * layout_.width, rows, work.scratch, qkv);
+    for (int64_t row = 0; row < rows.count; ++row)
+      rope_.rotate(qkv + row * 3 * layout_.width, 2 * heads_, rows.first + row);
   }
 
  private:
   Layout layout_;
   int64_t heads_;
-  LinearInput input_;
   loop::Rope rope_;
-  Matmul qkv_;
+  Linear qkv_;
 };
 
 /// Scratch: scores of one head [rows, T].
@@ -91,36 +79,25 @@ class Attention : public Stage {
         head_width_(model::head_width(build.config)),
         eps_(static_cast<float>(build.config.rms_norm_eps)),
         head_(std::move(head)),
-        output_input_(build, prefix + ".o_proj.weight", {layout_.part_rows, layout_.width}),
-        output_(output_input_.arithmetic(),
-                {.m = layout_.part_rows,
-                 .k = output_input_.length(),
-                 .n = layout_.width,
-                 .a = {output_input_.stride()},
-                 .b = transposed(output_input_.length()),
-                 .c = {layout_.width}},
-                build.workers, {.b = build.weights(output_input_.name())}),
+        output_(build, prefix + ".o_proj.weight", {layout_.part_rows, layout_.width}),
         epilogues_(build.epilogues) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return head_->scratch_size() + 2 * layout_.part_rows * layout_.width +
-           output_input_.scratch_size();
+    return head_->scratch_size() + 2 * layout_.part_rows * layout_.width + output_.scratch_size();
   }
 
   void run(const Work& work) const override {
     const int64_t width = layout_.width;
-    const int64_t first_row = work.part * layout_.part_rows;
-    const int64_t rows = real_rows(layout_, work.part);
+    const PartRows rows = rows_of(layout_, work.part);
     float* const values = work.scratch + head_->scratch_size();
     float* const output = values + layout_.part_rows * width;
     for (int64_t head = 0; head < heads_; ++head)
-      head_->attend(work, head, first_row, work.scratch, values + head * head_width_);
+      head_->attend(work, head, rows.first, work.scratch, values + head * head_width_);
     float* const copy = output + layout_.part_rows * width;
-    output_.run(work.worker, output_input_.prepare(work, values, rows, first_row, copy), nullptr,
-                output);
-    for (int64_t row = 0; row < rows; ++row)
-      epilogues_.add_norm(work.h + (first_row + row) * width, output + row * width, width, eps_);
+    output_.run(work, values, rows, copy, output);
+    for (int64_t row = 0; row < rows.count; ++row)
+      epilogues_.add_norm(work.h + (rows.first + row) * width, output + row * width, width, eps_);
   }
 
  private:
@@ -129,8 +106,7 @@ class Attention : public Stage {
   int64_t head_width_;
   float eps_;
   std::unique_ptr<HeadAttention> head_;
-  LinearInput output_input_;
-  Matmul output_;
+  Linear output_;
   const EpilogueSet& epilogues_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of one block: what mixes positions, then what mixes channels, each followed by its
-// residual and norm. h <- norm(h + sublayer(h)).
+// What the stages of a model are built from, and the stages.
 #pragma once
 
 #include <functional>
@@ -40,18 +39,11 @@ struct Build {
   const IntegerLayers& integers;  // planned layers that multiply integers
   const PlannedLayers& planned;   // what happens to inputs; `tensors` holds planned weights already
   quant::AttentionPrecision attention;
-
-  [[nodiscard]] const float* weights(const std::string& name) const {
-    return tensors.at(name).values.data();
-  }
 };
 
 std::unique_ptr<Stage> make_heads(const Build& build);
 
-/// Appends the stages of the block whose parameters start with `prefix`.
-void add_block(Stages& stages, const Build& build, const std::string& prefix);
-
-/// The parts of add_block, each in a file of its name.
+/// Sublayers whose parameters start with `prefix` (loop::BlockBuilder).
 void add_token_mixer(Stages& stages, const Build& build, const std::string& prefix);
 void add_attention(Stages& stages, const Build& build, const std::string& prefix);
 void add_channel_mixer(Stages& stages, const Build& build, const std::string& prefix);

@@ -10,6 +10,24 @@
 namespace driftless::engine {
 namespace {
 
+class Builder : public loop::BlockBuilder {
+ public:
+  explicit Builder(const Build& build) : build_(build) {}
+  void add_token_mixer(Stages& stages, const std::string& prefix) override {
+    engine::add_token_mixer(stages, build_, prefix);
+  }
+  void add_attention(Stages& stages, const std::string& prefix) override {
+    engine::add_attention(stages, build_, prefix);
+  }
+  void add_channel_mixer(Stages& stages, const std::string& prefix) override {
+    engine::add_channel_mixer(stages, build_, prefix);
+  }
+  std::unique_ptr<Stage> make_heads() override { return engine::make_heads(build_); }
+
+ private:
+  const Build& build_;
+};
+
 /// `tensors` and `planned` hold the weights as they are multiplied.
 std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& config,
                                                  const store::TensorMap& tensors,
@@ -27,16 +45,14 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
       .integers = integers,
       .planned = planned.layers,
       .attention = planned.attention};
-  return loop::make_stage_reasoner(
-      {.config = build.config,
-       .tensors = build.tensors,
-       .layout = build.layout,
-       .slots = options.slots,
-       .threads = options.threads,
-       .epilogues = build.epilogues,
-       .add_block = [&](Stages& stages,
-                        const std::string& prefix) { add_block(stages, build, prefix); },
-       .heads = make_heads(build)});
+  Builder builder(build);
+  return loop::make_stage_reasoner({.config = build.config,
+                                    .tensors = build.tensors,
+                                    .layout = build.layout,
+                                    .slots = options.slots,
+                                    .threads = options.threads,
+                                    .epilogues = build.epilogues,
+                                    .builder = builder});
 }
 
 IntegerLayers integer_layers(const quant::QuantPlan& plan, const native::Accumulator& accumulator) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heads read z_H: logits of the cells and the two halt logits.
+#include <algorithm>
+
 #include "driftless/engine/block.h"
-#include "driftless/engine/linear_input.h"
-#include "driftless/engine/matmul.h"
+#include "driftless/engine/linear.h"
 #include "driftless/loop/recursion.h"
 
 namespace driftless::engine {
@@ -14,32 +15,22 @@ class Heads : public Stage {
       : config_(build.config),
         prefix_rows_(build.config.puzzle_emb_len),
         cells_(build.config.seq_len),
-        vocab_(build.config.vocab_size),
         width_(build.config.hidden_size),
-        logits_input_(build, "lm_head.weight", {cells_, width_}),
+        logits_(build, "lm_head.weight", {cells_, width_}),
         halt_input_(build, "q_head.weight", {1, width_}),
         halt_weights_(build.tensors.at("q_head.weight").values),
-        halt_bias_(build.tensors.at("q_head.bias").values),
-        logits_(logits_input_.arithmetic(),
-                {.m = cells_,
-                 .k = logits_input_.length(),
-                 .n = vocab_,
-                 .a = {logits_input_.stride()},
-                 .b = transposed(logits_input_.length()),
-                 .c = {vocab_}},
-                build.workers, {.b = build.weights(logits_input_.name())}) {}
+        halt_bias_(build.tensors.at("q_head.bias").values) {}
 
   [[nodiscard]] int64_t parts() const override { return 1; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return std::max(logits_input_.scratch_size(), halt_input_.scratch_size());
+    return std::max(logits_.scratch_size(), halt_input_.scratch_size());
   }
 
   void run(const Work& work) const override {
     const float* const z_h = work.slot.z_h.data();
     const float* const cells = z_h + prefix_rows_ * width_;
-    logits_.run(work.worker, logits_input_.prepare(work, cells, cells_, 0, work.scratch), nullptr,
-                work.slot.logits.data());
-    const float* const first = halt_input_.prepare(work, z_h, 1, 0, work.scratch);
+    logits_.run(work, cells, {cells_, 0}, work.scratch, work.slot.logits.data());
+    const float* const first = halt_input_.prepare(work, z_h, {1, 0}, work.scratch);
     const int64_t length = halt_input_.length();
     for (int64_t output = 0; output < 2; ++output) {
       double sum = halt_bias_.data()[output];
@@ -54,11 +45,10 @@ class Heads : public Stage {
   model::ModelConfig config_;
   int64_t prefix_rows_;
   int64_t cells_;
-  int64_t vocab_;
   int64_t width_;
-  LinearInput logits_input_, halt_input_;
+  Linear logits_;
+  LinearInput halt_input_;
   Buffer halt_weights_, halt_bias_;
-  Matmul logits_;
 };
 
 }  // namespace

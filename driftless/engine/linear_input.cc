@@ -5,6 +5,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/engine/kernels/tiles.h"
+#include "driftless/loop/transpose.h"
 
 namespace driftless::engine {
 namespace {
@@ -18,17 +19,6 @@ using reason::StridedView;
 /// Whether the result does not depend on which values are neighbours.
 bool is_order_free(const quant::QuantSpec& spec) {
   return spec.granularity == Granularity::Tensor || spec.granularity == Granularity::Unit;
-}
-
-/// to[c, r] = from[r, c], in tiles that stay in the first-level cache.
-void transpose(const float* from, int64_t rows, int64_t columns, int64_t from_stride, float* to,
-               int64_t to_stride) {
-  constexpr int64_t kTile = 16;
-  for (int64_t row = 0; row < rows; row += kTile)
-    for (int64_t column = 0; column < columns; column += kTile)
-      for (int64_t c = column; c < std::min(column + kTile, columns); ++c)
-        for (int64_t r = row; r < std::min(row + kTile, rows); ++r)
-          to[c * to_stride + r] = from[r * from_stride + c];
 }
 
 }  // namespace
@@ -59,21 +49,22 @@ int64_t LinearInput::scratch_size() const {
   return copies * shape_.rows * length_ + layer_->scratch_length();
 }
 
-const float* LinearInput::prepare(const Work& work, const float* source, int64_t rows,
-                                  int64_t first_row, float* scratch) const {
+const float* LinearInput::prepare(const Work& work, const float* source, const PartRows& rows,
+                                  float* scratch) const {
   if (!layer_) {
-    show(work, Point::LinearInput, first_row, view(source, rows, shape_.stride, inputs_));
+    show(work, Point::LinearInput, rows.first, view(source, rows.count, shape_.stride, inputs_));
     return source;
   }
   if (shape_.lie == Lie::Rows)
-    prepare_rows(work, source, rows, first_row, scratch);
+    prepare_rows(work, source, rows, scratch);
   else
-    prepare_columns(work, source, first_row, scratch);
+    prepare_columns(work, source, rows.first, scratch);
   return scratch;
 }
 
-void LinearInput::prepare_rows(const Work& work, const float* source, int64_t rows,
-                               int64_t first_row, float* out) const {
+void LinearInput::prepare_rows(const Work& work, const float* source, const PartRows& part,
+                               float* out) const {
+  const auto [rows, first_row] = part;
   const Mat result{out, rows, length_};
   ConstMat input{source, rows, inputs_};
   if (layer_->transforms_input()) {
@@ -109,16 +100,16 @@ void LinearInput::transposed(const Work& work, const float* source, int64_t firs
   const int64_t rows = shape_.rows;
   float* const upright = out + rows * length_;
   if (layer_->transforms_input()) {
-    transpose(source, inputs_, rows, shape_.stride, out, inputs_);
+    loop::transpose({source, inputs_, rows}, shape_.stride, out, inputs_);
     layer_->transform_input(
         {out, rows, inputs_}, {upright, rows, length_},
         {upright + rows * length_, static_cast<size_t>(layer_->scratch_length())});
   } else {
-    transpose(source, inputs_, rows, shape_.stride, upright, length_);
+    loop::transpose({source, inputs_, rows}, shape_.stride, upright, length_);
   }
   show(work, Point::LinearInput, first_row, {upright, rows, length_, length_});
   quantize(work, {upright, rows, length_}, {upright, rows, length_});
-  transpose(upright, rows, length_, length_, out, rows);
+  loop::transpose({upright, rows, length_}, length_, out, rows);
 }
 
 void LinearInput::quantize(const Work& work, ConstMat in, Mat out) const {

@@ -17,6 +17,15 @@ namespace driftless::engine {
 /// mixer has them: a row of the input is a channel, which is a column of the state.
 enum class Lie : uint8_t { Rows, Columns };
 
+/// The rows of a part that are its input, and the number of the first one within the board.
+struct PartRows {
+  int64_t count;
+  int64_t first;
+};
+inline PartRows rows_of(const Layout& layout, int64_t part) {
+  return {real_rows(layout, part), part * layout.part_rows};
+}
+
 class LinearInput {
  public:
   struct Shape {
@@ -28,7 +37,6 @@ class LinearInput {
   /// For the layer whose weight has that name.
   LinearInput(const Build& build, std::string name, const Shape& shape);
 
-  [[nodiscard]] const std::string& name() const { return name_; }
   /// Reduction length of the product: that of the weight in Build.
   [[nodiscard]] int64_t length() const { return length_; }
   /// How to multiply: as integers where Build says so, in bf16 where that changes no operand and
@@ -39,14 +47,12 @@ class LinearInput {
   [[nodiscard]] int64_t scratch_size() const;
 
   /// The values that the product multiplies: `source` itself, or a copy in `scratch` that lies in
-  /// the same way. The first `rows` rows of the part are its input; the others become zero in the
-  /// copy. `first_row` is the number of the part's first row within the board.
-  const float* prepare(const Work& work, const float* source, int64_t rows, int64_t first_row,
+  /// the same way. Rows of the part after its input become zero in the copy.
+  const float* prepare(const Work& work, const float* source, const PartRows& rows,
                        float* scratch) const;
 
  private:
-  void prepare_rows(const Work& work, const float* source, int64_t rows, int64_t first_row,
-                    float* out) const;
+  void prepare_rows(const Work& work, const float* source, const PartRows& part, float* out) const;
   void prepare_columns(const Work& work, const float* source, int64_t first_row, float* out) const;
   void transposed(const Work& work, const float* source, int64_t first_row, float* out) const;
   void quantize(const Work& work, quant::ConstMat in, quant::Mat out) const;

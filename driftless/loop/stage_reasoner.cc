@@ -30,7 +30,7 @@ struct Op {
 
 class StageReasoner : public reason::Reasoner {
  public:
-  explicit StageReasoner(StageModel model)
+  explicit StageReasoner(const StageModel& model)
       : config_(model.config),
         layout_(model.layout),
         shows_inputs_(model.shows_inputs),
@@ -135,7 +135,7 @@ class StageReasoner : public reason::Reasoner {
     return stages_.back().get();
   }
 
-  void add_ops(StageModel& model) {
+  void add_ops(const StageModel& model) {
     using model::Injection;
     const RecursionShape shape{config_, layout_, model.epilogues};
     const Stage* const inject_input = own(make_inject(shape, Injection::AnswerAndInput));
@@ -150,7 +150,7 @@ class StageReasoner : public reason::Reasoner {
     for (const model::Network& network : model::networks(config_)) {
       Stages blocks;
       for (int64_t layer = 0; layer < network.num_layers; ++layer)
-        model.add_block(blocks, model::layer_name(network, layer));
+        add_block(blocks, model.builder, config_, model::layer_name(network, layer));
       networks.emplace_back();
       for (auto& stage : blocks) networks.back().push_back(own(std::move(stage)));
     }
@@ -166,7 +166,7 @@ class StageReasoner : public reason::Reasoner {
       ops_.back().ends_call = true;
       ++index;
     }
-    ops_.push_back({own(std::move(model.heads)), model::State::H, index - 1, false});
+    ops_.push_back({own(model.builder.make_heads()), model::State::H, index - 1, false});
   }
 
   [[nodiscard]] Slot make_slot() const {
@@ -234,10 +234,10 @@ class StageReasoner : public reason::Reasoner {
 
 }  // namespace
 
-std::unique_ptr<reason::Reasoner> make_stage_reasoner(StageModel model) {
+std::unique_ptr<reason::Reasoner> make_stage_reasoner(const StageModel& model) {
   DRIFTLESS_REQUIRE(model.slots >= 1 && model.slots <= kMaxSlots, ErrorCode::InvalidArgument,
                     "slots; got ", model.slots, ", expected 1 to ", kMaxSlots);
-  return std::make_unique<StageReasoner>(std::move(model));
+  return std::make_unique<StageReasoner>(model);
 }
 
 }  // namespace driftless::loop

@@ -6,12 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 
+#include "driftless/loop/block_builder.h"
 #include "driftless/loop/kernels/epilogues.h"
-#include "driftless/loop/stage.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
 
@@ -25,13 +23,11 @@ struct StageModel {
   int64_t slots;
   int64_t threads;
   const EpilogueSet& epilogues;
-  /// Appends the stages of the block whose parameters start with `prefix`.
-  std::function<void(Stages& stages, const std::string& prefix)> add_block;
-  std::unique_ptr<Stage> heads;
+  BlockBuilder& builder;
   bool shows_inputs = true;  ///< false: refuses observers that want the inputs of layers
 };
 
 /// Throws InvalidArgument on a bad number of slots or threads.
-std::unique_ptr<reason::Reasoner> make_stage_reasoner(StageModel model);
+std::unique_ptr<reason::Reasoner> make_stage_reasoner(const StageModel& model);
 
 }  // namespace driftless::loop

@@ -7,13 +7,23 @@
 namespace driftless::native {
 namespace {
 
-void add_block(loop::Stages& stages, NativeBuild& build, const std::string& prefix) {
-  if (build.model.config.mixer == model::Mixer::Tokens)
-    add_token_mixer(stages, build, prefix + ".mlp_t");
-  else
-    add_attention(stages, build, prefix + ".self_attn");
-  add_channel_mixer(stages, build, prefix + ".mlp");
-}
+class Builder : public loop::BlockBuilder {
+ public:
+  explicit Builder(NativeBuild& build) : build_(build) {}
+  void add_token_mixer(loop::Stages& stages, const std::string& prefix) override {
+    native::add_token_mixer(stages, build_, prefix);
+  }
+  void add_attention(loop::Stages& stages, const std::string& prefix) override {
+    native::add_attention(stages, build_, prefix);
+  }
+  void add_channel_mixer(loop::Stages& stages, const std::string& prefix) override {
+    native::add_channel_mixer(stages, build_, prefix);
+  }
+  std::unique_ptr<loop::Stage> make_heads() override { return native::make_heads(build_); }
+
+ private:
+  NativeBuild& build_;
+};
 
 }  // namespace
 
@@ -45,17 +55,15 @@ std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel&
       .slots = options.slots,
       .set = options.kernels != nullptr ? *options.kernels : kernels(),
       .epilogues = options.epilogues != nullptr ? *options.epilogues : loop::epilogues()};
-  return loop::make_stage_reasoner(
-      {.config = model.config,
-       .tensors = model.tensors,
-       .layout = build.layout,
-       .slots = options.slots,
-       .threads = options.threads,
-       .epilogues = build.epilogues,
-       .add_block = [&](loop::Stages& stages,
-                        const std::string& prefix) { add_block(stages, build, prefix); },
-       .heads = make_heads(build),
-       .shows_inputs = false});
+  Builder builder(build);
+  return loop::make_stage_reasoner({.config = model.config,
+                                    .tensors = model.tensors,
+                                    .layout = build.layout,
+                                    .slots = options.slots,
+                                    .threads = options.threads,
+                                    .epilogues = build.epilogues,
+                                    .builder = builder,
+                                    .shows_inputs = false});
 }
 
 }  // namespace driftless::native
