@@ -65,8 +65,7 @@ struct ColumnSwiglu::Panel {
 bool ColumnSwiglu::suits(const SwigluWeights& weights, const SwigluActs& acts,
                          const KernelSet& set) {
   if (!is_encoded_by(set, acts.input) || !is_encoded_by(set, acts.hidden)) return false;
-  return make_rows(weights.gate_up, set).form.fits_bytes() &&
-         make_rows(weights.down, set).form.fits_bytes();
+  return integer_form(weights.gate_up).fits_bytes() && integer_form(weights.down).fits_bytes();
 }
 
 ColumnSwiglu::ColumnSwiglu(const SwigluWeights& weights, const SwigluActs& acts,

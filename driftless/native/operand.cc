@@ -153,11 +153,27 @@ int32_t shift_code(ShiftForm form, int32_t shift) {
   return form == ShiftForm::Count ? shift : (int32_t{1} << shift) * 0x10001;
 }
 
+/// Where the shifts of a panel's blocks are.
+enum class ShiftPlace : uint8_t {
+  InBytes,     // mantissas are stored shifted
+  WithDigits,  // digits are shifted when they are widened
+  AfterBlock,  // a block's whole sum is shifted, what it starts at included
+};
+
+ShiftPlace shift_place(const KernelSet& set, const IntegerForm& form) {
+  if (set.has_digits) return ShiftPlace::WithDigits;
+  return form.fits_bytes() ? ShiftPlace::InBytes : ShiftPlace::AfterBlock;
+}
+
 /// Fills the panel of columns [first, first + set.columns).
 class PanelWriter {
  public:
   PanelWriter(const Integers& integers, PanelMatrix& out, int64_t panel)
-      : integers_(integers), out_(out), panel_(panel), width_(out.set->columns) {}
+      : integers_(integers),
+        out_(out),
+        panel_(panel),
+        width_(out.set->columns),
+        place_(shift_place(*out.set, integers.form)) {}
 
   void write() {
     int8_t* bytes = out_.bytes.data() + panel_ * out_.planes * out_.steps * width_ * kStep;
@@ -180,9 +196,8 @@ class PanelWriter {
       for (int64_t at = step * kStep; at < (step + 1) * kStep; ++at, ++bytes) {
         if (is_filler(column) || at >= integers_.k) continue;
         const int64_t row = row_of(column);
-        const bool is_shifted = !out_.set->has_digits && integers_.form.fits_bytes();
-        const int32_t value =
-            is_shifted ? integers_.value(row, at) : int32_t{integers_.mantissa(row, at)};
+        const int32_t value = place_ == ShiftPlace::InBytes ? integers_.value(row, at)
+                                                            : int32_t{integers_.mantissa(row, at)};
         *bytes = digit_of(value, out_.planes, plane);
       }
     }
@@ -193,7 +208,6 @@ class PanelWriter {
     if (is_filler(column)) return;
     const int64_t row = row_of(column);
     const int64_t flip = out_.set->row_flip;
-    const bool keeps_shifts = out_.set->has_digits || !integers_.form.fits_bytes();
     uint32_t start = 0;  // Modulo 2^32, as the kernels add.
     for (int64_t block = 0; block < out_.blocks; ++block) {
       const int64_t last = std::min((block + 1) * kBlock, integers_.k);
@@ -204,13 +218,11 @@ class PanelWriter {
         mantissas += integers_.mantissa(row, at);
       }
       start -= static_cast<uint32_t>(flip * sum);
-      // Digits carry their own shift, so that only bytes are shifted after the start is added.
-      const bool starts_shifted = out_.set->has_digits || integers_.form.fits_bytes();
       const int64_t at = (panel_ * out_.blocks + block) * width_ + column;
       out_.block_starts[static_cast<size_t>(at)] =
-          static_cast<int32_t>(-flip * (starts_shifted ? sum : mantissas));
+          static_cast<int32_t>(-flip * (place_ == ShiftPlace::AfterBlock ? mantissas : sum));
       for (int64_t plane = 0; plane < out_.planes; ++plane) {
-        const int32_t shift = keeps_shifts ? integers_.shift(row, block) : 0;
+        const int32_t shift = place_ == ShiftPlace::InBytes ? 0 : integers_.shift(row, block);
         const auto digit_shift = static_cast<int32_t>(4 * (out_.planes - 1 - plane));
         const int64_t place =
             ((panel_ * out_.blocks + block) * out_.planes + plane) * width_ + column;
@@ -227,6 +239,7 @@ class PanelWriter {
   PanelMatrix& out_;
   int64_t panel_;
   int64_t width_;
+  ShiftPlace place_;
 };
 
 /// The digits of a step's codes, to a column whose first one lies at `column`. Planes follow one
@@ -330,6 +343,8 @@ void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexc
   out.starts[static_cast<size_t>(index)] = (column.row_offset - out.set->row_flip) * sum;
   out.scales[static_cast<size_t>(index)] = column.scale;
 }
+
+IntegerForm integer_form(const QuantizedMatrix& matrix) { return integers_of(matrix).form; }
 
 RowShifts row_shifts(const QuantizedMatrix& matrix) {
   Integers integers = integers_of(matrix);

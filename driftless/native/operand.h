@@ -90,5 +90,6 @@ struct CodeColumn {
 void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexcept;
 
 RowShifts row_shifts(const quant::QuantizedMatrix& matrix);
+IntegerForm integer_form(const quant::QuantizedMatrix& matrix);
 
 }  // namespace driftless::native

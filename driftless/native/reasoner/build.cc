@@ -31,8 +31,7 @@ NativeLayer native_layer(const NativeBuild& build, const std::string& name) {
     require_supported(plan->weights);
     NativeLayer layer{name, quant::unpack(build.model.weights.at(name).matrix), plan->acts};
     const RowMatrix rows = RowQuantizer(plan->acts, build.set).make(1, layer.weight.cols);
-    const IntegerForm form = make_panels(layer.weight, build.set).form;
-    const int64_t most = largest_k(rows.form, form);
+    const int64_t most = largest_k(rows.form, integer_form(layer.weight));
     DRIFTLESS_REQUIRE(layer.weight.cols <= most, ErrorCode::Unsupported, "reduction length; got ",
                       layer.weight.cols, ", expected at most ", most,
                       "; quantize with a smaller window");
@@ -42,15 +41,12 @@ NativeLayer native_layer(const NativeBuild& build, const std::string& name) {
   }
 }
 
-Linear::Linear(NativeBuild& build, const std::string& name, int64_t rows)
-    : name_(name), quantizer_(native_layer(build, name).acts, build.set) {
-  const NativeLayer layer = native_layer(build, name);
-  weight_ = make_panels(layer.weight, build.set);
-  const int64_t k = weight_.k;
-  scratch_ = build.shared(
-      "rows " + std::to_string(rows) + " x " + std::to_string(k) + " " + to_string(layer.acts),
-      [&] { return quantizer_.make(rows, k); });
-}
+Linear::Linear(NativeBuild& build, const NativeLayer& layer, int64_t rows)
+    : name_(layer.name),
+      quantizer_(layer.acts, build.set),
+      weight_(make_panels(layer.weight, build.set)),
+      scratch_(build.shared({.rows = rows, .k = weight_.k, .input = layer.acts},
+                            [&] { return quantizer_.make(rows, weight_.k); })) {}
 
 void Linear::run(const loop::Work& work, quant::ConstMat in, quant::Mat out) const {
   RowMatrix& rows = (*scratch_)[static_cast<size_t>(work.worker)];

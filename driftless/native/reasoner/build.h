@@ -2,17 +2,16 @@
 // What the stages of the native reasoner are built from, and the stages.
 #pragma once
 
-#include <any>
-#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "driftless/base/error.h"
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/loop/stage.h"
-#include "driftless/native/product.h"
-#include "driftless/native/row_quantizer.h"
+#include "driftless/native/column_swiglu.h"
+#include "driftless/native/swiglu.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::native {
@@ -22,6 +21,25 @@ namespace driftless::native {
 template <class Scratch>
 using SharedScratch = std::shared_ptr<std::vector<Scratch>>;
 
+/// What decides the size of a scratch, as far as its kind has it.
+struct ScratchShape {
+  int64_t rows = 0, k = 0, inner = 0;
+  quant::QuantSpec input{}, hidden{};
+  bool operator==(const ScratchShape&) const = default;
+};
+
+/// The scratches of one kind, by shape.
+template <class Scratch>
+struct ScratchPool {
+  struct Entry {
+    ScratchShape shape;
+    SharedScratch<Scratch> scratch;
+  };
+  std::vector<Entry> entries{};
+};
+
+struct HeadCodes;  // of attention in int8
+
 /// Lives while a reasoner is built.
 struct NativeBuild {
   const store::PackedModel& model;
@@ -30,23 +48,25 @@ struct NativeBuild {
   int64_t slots;
   const KernelSet& set;
   const loop::EpilogueSet& epilogues;
-  std::map<std::string, std::any> scratch{};
+  std::tuple<ScratchPool<RowMatrix>, ScratchPool<Swiglu::Scratch>,
+             ScratchPool<ColumnSwiglu::Scratch>, ScratchPool<HeadCodes>>
+      scratches{};
 
-  /// The scratch called `key`, one object a worker, made by `make` on the first demand.
+  /// The scratch of that shape, one object a worker, made by `make` on the first demand.
   template <class Make>
-  auto shared(const std::string& key, Make make) {
-    return shared(key, workers, make);
+  auto shared(const ScratchShape& shape, Make make) {
+    return shared(shape, workers, make);
   }
   template <class Make>
-  auto shared(const std::string& key, int64_t count, Make make) {
+  auto shared(const ScratchShape& shape, int64_t count, Make make) {
     using Scratch = decltype(make());
-    std::any& slot = scratch[key];
-    if (!slot.has_value()) {
-      auto made = std::make_shared<std::vector<Scratch>>();
-      for (int64_t i = 0; i < count; ++i) made->push_back(make());
-      slot = made;
-    }
-    return std::any_cast<SharedScratch<Scratch>>(slot);
+    auto& entries = std::get<ScratchPool<Scratch>>(scratches).entries;
+    for (const auto& entry : entries)
+      if (entry.shape == shape) return entry.scratch;
+    auto made = std::make_shared<std::vector<Scratch>>();
+    for (int64_t i = 0; i < count; ++i) made->push_back(make());
+    entries.push_back({shape, made});
+    return made;
   }
 };
 
@@ -70,13 +90,16 @@ void naming_layer(const loop::Work& work, const std::string& layer, Body body);
 /// Rows times a weight.
 class Linear {
  public:
-  Linear(NativeBuild& build, const std::string& name, int64_t rows);
+  Linear(NativeBuild& build, const std::string& name, int64_t rows)
+      : Linear(build, native_layer(build, name), rows) {}
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int64_t outputs() const { return weight_.columns; }
   /// in [n, K] to out [n, outputs()], n at most the rows of the constructor.
   void run(const loop::Work& work, quant::ConstMat in, quant::Mat out) const;
 
  private:
+  Linear(NativeBuild& build, const NativeLayer& layer, int64_t rows);
+
   std::string name_;
   RowQuantizer quantizer_;
   PanelMatrix weight_;

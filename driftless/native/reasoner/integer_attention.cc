@@ -8,10 +8,6 @@
 #include "driftless/quant/int8_row.h"
 
 namespace driftless::native {
-namespace {
-
-using loop::Stage;
-using loop::Work;
 
 /// The codes of one board, by head.
 struct HeadCodes {
@@ -31,14 +27,19 @@ struct HeadCodes {
   }
 };
 
-RowQuantizer row_quantizer(const NativeBuild& build) {
-  return {quant::parse_quant_spec("int8/token"), build.set};
-}
+namespace {
+
+using loop::Stage;
+using loop::Work;
+
+quant::QuantSpec code_spec() { return quant::parse_quant_spec("int8/token"); }
+
+RowQuantizer row_quantizer(const NativeBuild& build) { return {code_spec(), build.set}; }
 
 /// One object a slot.
 SharedScratch<HeadCodes> shared_codes(NativeBuild& build) {
   const Qkv qkv(build);
-  return build.shared("attention codes", build.slots,
+  return build.shared({.rows = qkv.rows, .k = qkv.head_width}, build.slots,
                       [&] { return HeadCodes(qkv, row_quantizer(build), build.set); });
 }
 
@@ -104,9 +105,9 @@ class IntegerAttention : public AttentionStage {
         set_(build.set),
         share_scale_(loop::kLog2E * score_scale_),
         codes_(shared_codes(build)),
-        shares_(build.shared("attention shares", [&] {
-          return row_quantizer(build).make(set_.whole.max_rows, qkv_.rows);
-        })) {}
+        shares_(build.shared(
+            {.rows = set_.whole.max_rows, .k = qkv_.rows, .input = code_spec()},
+            [&] { return row_quantizer(build).make(set_.whole.max_rows, qkv_.rows); })) {}
 
  protected:
   void attend(const Work& work, const QueryTile& tile, float* scores,

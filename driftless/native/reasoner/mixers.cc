@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channel and token mixers: a fused SwiGLU on integers, then residual and norm.
-#include <algorithm>
-
-#include "driftless/native/column_swiglu.h"
+#include "driftless/loop/transpose.h"
 #include "driftless/native/reasoner/build.h"
-#include "driftless/native/swiglu.h"
 
 namespace driftless::native {
 namespace {
@@ -24,11 +21,8 @@ struct Layers {
 
   [[nodiscard]] SwigluWeights weights() const { return {gate_up.weight, down.weight}; }
   [[nodiscard]] SwigluActs acts() const { return {gate_up.acts, down.acts}; }
-  /// Scratch that suits these layers suits others of the same key.
-  [[nodiscard]] std::string key(const char* kind, int64_t rows) const {
-    return std::string(kind) + " " + std::to_string(rows) + " x " +
-           std::to_string(gate_up.weight.cols) + " x " + std::to_string(down.weight.cols) + " " +
-           to_string(gate_up.acts) + " " + to_string(down.acts);
+  [[nodiscard]] ScratchShape scratch(int64_t rows) const {
+    return {rows, gate_up.weight.cols, down.weight.cols, gate_up.acts, down.acts};
   }
 };
 
@@ -38,14 +32,14 @@ template <class Fused>
 class Mixer : public Stage {
  protected:
   template <class MakeScratch>
-  Mixer(NativeBuild& build, const std::string& prefix, const Layers& layers,
-        const std::string& scratch_key, MakeScratch make_scratch)
+  Mixer(NativeBuild& build, const std::string& prefix, const Layers& layers, int64_t rows,
+        MakeScratch make_scratch)
       : name_(prefix),
         layout_(build.layout),
         eps_(static_cast<float>(build.model.config.rms_norm_eps)),
         epilogues_(build.epilogues),
         swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
-        scratch_(build.shared(scratch_key, [&] { return make_scratch(swiglu_); })) {}
+        scratch_(build.shared(layers.scratch(rows), [&] { return make_scratch(swiglu_); })) {}
 
   [[nodiscard]] typename Fused::Scratch& scratch_of(const Work& work) const {
     return (*scratch_)[static_cast<size_t>(work.worker)];
@@ -65,7 +59,7 @@ class Mixer : public Stage {
 class ChannelMixer : public Mixer<Swiglu> {
  public:
   ChannelMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : Mixer(build, prefix, layers, layers.key("channels", build.layout.part_rows),
+      : Mixer(build, prefix, layers, build.layout.part_rows,
               [&](const auto& fused) { return fused.make_scratch(build.layout.part_rows); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
@@ -88,8 +82,7 @@ class ChannelMixer : public Mixer<Swiglu> {
 class ColumnMixer : public Mixer<ColumnSwiglu> {
  public:
   ColumnMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : Mixer(build, prefix, layers, layers.key("columns", 1),
-              [&](const auto& fused) { return fused.make_scratch(); }) {}
+      : Mixer(build, prefix, layers, 1, [&](const auto& fused) { return fused.make_scratch(); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -110,22 +103,12 @@ class ColumnMixer : public Mixer<ColumnSwiglu> {
   }
 };
 
-/// to[c, r] = from[r, c], in tiles that stay in the first-level cache.
-void transpose(quant::ConstMat from, int64_t from_stride, float* to, int64_t to_stride) {
-  constexpr int64_t kTile = 16;
-  for (int64_t row = 0; row < from.rows; row += kTile)
-    for (int64_t column = 0; column < from.cols; column += kTile)
-      for (int64_t c = column; c < std::min(column + kTile, from.cols); ++c)
-        for (int64_t r = row; r < std::min(row + kTile, from.rows); ++r)
-          to[c * to_stride + r] = from.data[r * from_stride + c];
-}
-
 /// Token mixing with channels as rows, for formats and sets without column encoders. Scratch of one
 /// part, C channels: input [C, T] | output [C, T] | output [T, C] | sums of squares.
 class TransposedMixer : public Mixer<Swiglu> {
  public:
   TransposedMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : Mixer(build, prefix, layers, layers.key("transposed", build.layout.part_channels),
+      : Mixer(build, prefix, layers, build.layout.part_channels,
               [&](const auto& fused) { return fused.make_scratch(build.layout.part_channels); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
@@ -140,12 +123,12 @@ class TransposedMixer : public Mixer<Swiglu> {
     float* const input = work.scratch;
     float* const output = input + size;
     float* const upright = output + size;
-    transpose({h, layout_.rows, channels}, layout_.width, input, layout_.rows);
+    loop::transpose({h, layout_.rows, channels}, layout_.width, input, layout_.rows);
     naming_layer(work, name_, [&] {
       swiglu_.run({input, channels, layout_.rows}, scratch_of(work),
                   {output, channels, layout_.rows});
     });
-    transpose({output, channels, layout_.rows}, layout_.rows, upright, channels);
+    loop::transpose({output, channels, layout_.rows}, layout_.rows, upright, channels);
     epilogues_.add_norm_columns(h, layout_.width, upright, layout_.rows, channels, eps_,
                                 upright + size);
   }
