@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/file_roles.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -93,11 +94,32 @@ void require_apart(const Place& output, const Place& other) {
        ", expected another name");
 }
 
+/// What readers look for beside a file: a training configuration, the names of a puzzle table, and
+/// the solutions of ARC's challenges. Verbs that fill a folder look for none of them.
+std::vector<Path> companions_of(const Path& path) {
+  const Path folder = path.parent_path();
+  std::vector<Path> beside = {folder / "all_config.yaml", folder / "identifiers.json"};
+  std::string name = path.filename().string();
+  const std::string ending = "_challenges.json";
+  if (name.ends_with(ending)) {
+    name.replace(name.size() - ending.size(), ending.size(), "_solutions.json");
+    beside.push_back(folder / name);
+  }
+  return beside;
+}
+
 std::vector<Place> places_of(std::span<const FileArgument> arguments) {
+  const bool fills_folder =
+      std::any_of(arguments.begin(), arguments.end(),
+                  [](const FileArgument& argument) { return argument.role == FileRole::Part; });
   std::vector<Place> places;
   for (const FileArgument& argument : arguments)
-    for (const Path& path : argument.paths())
-      if (!path.empty() && path != "-") places.push_back(place_of(argument, path));
+    for (const Path& path : argument.paths()) {
+      if (path.empty() || path == "-") continue;
+      places.push_back(place_of(argument, path));
+      if (argument.role != FileRole::Input || fills_folder) continue;
+      for (const Path& beside : companions_of(path)) places.push_back(place_of(argument, beside));
+    }
   return places;
 }
 

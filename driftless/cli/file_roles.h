@@ -23,9 +23,10 @@ struct FileArgument {
   std::function<std::vector<std::filesystem::path>()> paths;
 };
 
-/// Throws, before hours of work, InvalidArgument where a file to write is one to read, one in a
-/// folder to read, or written twice, standard output included, whatever links lead there; Io where
-/// an output cannot be written. Devices and pipes can be written any number of times.
+/// Throws, before hours of work, InvalidArgument where a file to write is one to read or one that
+/// is read along with it, one in a folder to read, or written twice, standard output included,
+/// whatever links lead there; Io where an output cannot be written. Devices and pipes can be
+/// written any number of times.
 void require_separate(std::span<const FileArgument> arguments);
 
 }  // namespace driftless::cli

@@ -127,6 +127,19 @@ TEST_F(Outputs, ThatLieInAFolderOfInputsAreRefused) {
       expect_refused("convert " + std::string(set) + " " + out, "OUT", "IN reads that file");
 }
 
+TEST_F(Outputs, ThatAreReadAlongWithAnInputAreRefused) {
+  std::filesystem::create_directory(file("set"));
+  for (const char* input : {"set/a_challenges.json", "set/step_1"})
+    write_file_atomic(file(input), kPrecious);
+  for (const char* beside : {"set/a_solutions.json", "set/identifiers.json", "set/all_config.yaml"})
+    std::filesystem::create_hard_link(file("in"), file(beside));
+  expect_refused("eval @other --data @set/a_challenges.json --submission @set/a_solutions.json",
+                 "--submission", "--data reads that file");
+  expect_refused("eval @set/step_1 --data @other --json @set/identifiers.json", "--json",
+                 "model reads that file");
+  expect_refused("convert @set/step_1 @set/all_config.yaml", "OUT", "IN reads that file");
+}
+
 TEST_F(Outputs, OfAFolderAreLookedAtToo) {
   std::filesystem::create_directory(file("run"));
   std::filesystem::create_hard_link(file("in"), file("run/weights.safetensors"));
@@ -148,20 +161,19 @@ TEST_F(Outputs, ThatStandardOutputGoesToAreRefused) {
   expect_failure(outcome, 10, "--json: standard output writes that file too");
 }
 
-TEST_F(Outputs, GoToDevicesAndLinkedFiles) {
-  std::filesystem::create_symlink("/dev/null", file("null"));
+TEST_F(Outputs, GoToPipesAndLinkedFiles) {
+  // Nothing of the machine's own, such as /dev/null, which a mistake could replace.
+  std::filesystem::create_symlink("/proc/self/fd/1", file("pipe"));
   write_file_atomic(file("floats"), std::string(8, '\0'));
-  const std::string encode = "codec encode --format int4 --input @floats --output ";
-  for (const char* out : {"@null", "@link"})
-    EXPECT_EQ(driftless(with_files(encode + out)).exit_code, 0) << out;
-  for (const char* link : {"null", "link"})
-    EXPECT_TRUE(std::filesystem::is_symlink(file(link))) << link;
-  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  const std::string encode =
+      with_files(DRIFTLESS_PROGRAM " codec encode --format int4 --input @floats --output @");
+  const Outcome piped = run_program("{ " + encode + "pipe | cat; }");
+  EXPECT_EQ(piped.out, std::string(2, '\0')) << piped.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(file("pipe")));
+  EXPECT_EQ(run_program(encode + "link").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(file("link")));
   EXPECT_EQ(text_of(file("in")), std::string(2, '\0'));
   EXPECT_EQ(text_of(file("twin")), kPrecious);
-  const Outcome piped =
-      run_program(with_files("{ " DRIFTLESS_PROGRAM " " + encode + "/dev/stdout | cat; }"));
-  EXPECT_EQ(piped.out, std::string(2, '\0')) << piped.err;
 }
 
 class Printed : public Outputs {
