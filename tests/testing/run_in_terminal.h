@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace driftless::testing {
 
