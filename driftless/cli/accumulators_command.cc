@@ -209,7 +209,7 @@ void accumulators(Options options) {
   if (options.steps == 0) options.steps = input.checkpoint.config.halt_max_steps;
   input.examples = read_boards(task_of(input.checkpoint), options.data);
   require_fits(input.checkpoint, input.examples, options.data.path);
-  input.scheme = planned_scheme(options.scheme, input.checkpoint, {});
+  input.scheme = planned_scheme(options.scheme, input.checkpoint, {}, input.examples);
   DRIFTLESS_REQUIRE(!input.scheme.plan.layers.empty(), ErrorCode::InvalidArgument,
                     "accumulators: the scheme quantizes no layer; expected integers, such as "
                     "--weights mxint4,window=4 --acts mxint4,window=4");
@@ -221,6 +221,8 @@ void accumulators(Options options) {
   std::printf("%s, %zu boards of %s, %lld steps\n%s\n\n", options.model.c_str(),
               input.examples.size(), options.data.path.c_str(),
               static_cast<long long>(options.steps), input.scheme.text.c_str());
+  if (!input.scheme.calibration.empty())
+    std::printf("calibrated on %s\n\n", input.scheme.calibration.c_str());
   print_layers(layers);
   print_runs(runs, wide);
   if (!options.json.empty())

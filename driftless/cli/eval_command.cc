@@ -191,7 +191,8 @@ void eval(EvalOptions options) {
   DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
                     "--submission: for ARC models only; got a model for ", boards.task.name);
   const InterruptGuard guard;
-  const PlannedScheme scheme = planned_scheme(options.scheme, model, options.backend);
+  const PlannedScheme scheme =
+      planned_scheme(options.scheme, model, options.backend, boards.examples);
   const auto reasoner = model.packed ? make_reasoner(*model.packed, options.backend)
                                      : make_reasoner(checkpoint, scheme.plan, options.backend);
   const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,

@@ -46,8 +46,8 @@ void print(const std::vector<study::Json>& records, const Options& options) {
       ", " + first.at("config").at("steps").dump() + " steps, coverage " +
       first.at("config").at("coverage").get<std::string>() +
       "; intervals 95 %; p: McNemar's exact test; time: of " + "the float model's steps";
-  std::printf("%s%s\n%s", options.as_markdown ? "\n" : "", note.c_str(),
-              study::native_notes(records).c_str());
+  std::printf("%s%s\n%s%s", options.as_markdown ? "\n" : "", note.c_str(),
+              calibration_notes(records).c_str(), study::native_notes(records).c_str());
 }
 
 /// What the flags ask for, or the packed model's own; native rows stand behind their simulations.
@@ -60,13 +60,14 @@ std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& fi
                       "source");
     named.schemes = {"none"};
   }
-  std::vector<study::Row> rows = resolve(named, files.input("ladder"));
+  std::vector<study::Row> rows = resolve(named, files.checkpoint().config);
   if (files.packed()) {
     study::Row own = row_of(*files.packed());
     own.steps = rows.front().steps;
     rows.front().scheme.coverage = own.scheme.coverage;
     rows.push_back(study::resolve(own, files.checkpoint().config));
   }
+  files.complete(rows);
   if (execution_of(options.flags) == study::Execution::Simulated) return rows;
   std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   return with_simulations(rows);
@@ -94,6 +95,7 @@ void add_ladder_command(Verb verb) {
   verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
+  add_calibration_flags(verb, options->flags.calibration);
   verb.add_output("--out", options->flags.out, "append records to this file, skip those it has");
   const Flag json = verb.add_switch("--json", options->as_json, "print records as JSON");
   verb.add_switch("--markdown", options->as_markdown, "print a Markdown table").excludes(json);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// driftless quantize: a model's weights as packed codes, for the native engine.
+// driftless quantize: a model's weights as packed codes, for the native engine where that can run
+// them.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -30,11 +31,12 @@ void complete(SchemeFlags& flags) {
 void quantize(QuantizeOptions options) {
   if (options.scheme.plan.empty()) complete(options.scheme);
   const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
-  const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"});
+  const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
   store::PackedModel packed = store::pack_model(checkpoint, scheme.plan);
   packed.source_sha256 = sha256_of_file(options.model);
   packed.calibration = scheme.calibration;
   store::save_packed(options.output, packed);
+  if (!scheme.calibration.empty()) std::printf("calibrated on %s\n", scheme.calibration.c_str());
   std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
               static_cast<unsigned long long>(std::filesystem::file_size(options.output)),
               static_cast<unsigned long long>(std::filesystem::file_size(options.model)));

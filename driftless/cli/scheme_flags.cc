@@ -10,9 +10,7 @@
 #include "driftless/model/schedule.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan_json.h"
-#include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
-#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -38,19 +36,21 @@ quant::QuantPlan uncalibrated_plan(const SchemeFlags& flags, const store::Checkp
 }
 
 /// Draws the boards and calibrates; returns what was done, for results.
-std::string calibrate(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                      const BackendOptions& backend, quant::QuantPlan& plan) {
-  DRIFTLESS_REQUIRE(!flags.calibration_data.empty(), ErrorCode::InvalidArgument,
-                    "static scales and smoothing need calibration boards; expected "
-                    "--calibration-data FILE");
-  const std::vector<task::Example> examples =
-      read_boards(task_of(checkpoint), {.path = flags.calibration_data});
-  require_fits(checkpoint, examples, flags.calibration_data);
-  const auto boards = reason::draw_boards(study::boards_of(examples, 0), flags.calibration_boards,
-                                          flags.calibration_seed);
-  calibrate(checkpoint, backend, boards, std::span(&plan, 1));
-  return std::to_string(flags.calibration_boards) + " boards of " + flags.calibration_data +
-         ", seed " + std::to_string(flags.calibration_seed);
+std::string calibrate(const CalibrationFlags& flags, const store::Checkpoint& checkpoint,
+                      const BackendOptions& backend, std::span<const task::Example> scored,
+                      quant::QuantPlan& plan) {
+  const task::Task& task = task_of(checkpoint);
+  std::vector<task::Example> file;
+  if (!flags.data.empty()) file = read_boards(task, {.path = flags.data});
+  require_fits(checkpoint, file, flags.data);
+  CalibrationBoards source(flags, {.task = task,
+                                   .cells = checkpoint.config.seq_len,
+                                   .file = std::move(file),
+                                   .scored = scored});
+  const int64_t count = flags.boards > 0 ? flags.boards : source.usual_count();
+  const auto seed = static_cast<uint64_t>(flags.seed.value_or(study::kCalibrationSeed));
+  calibrate(checkpoint, backend, source.draw(count, seed), std::span(&plan, 1));
+  return source.describe(count, seed);
 }
 
 }  // namespace
@@ -78,15 +78,11 @@ void add_scheme_flags(Verb verb, SchemeFlags& flags) {
       verb.add_input("--plan", flags.plan, "a plan per layer (JSON) instead of the above")
           .group(kGroup);
   for (const Flag& flag : scheme) plan.excludes(flag);
-  verb.add_input("--calibration-data", flags.calibration_data,
-                 "boards for static scales and smoothing")
-      .group(kGroup);
-  add("--calibration-boards", flags.calibration_boards, "draw this many of them").shows_default();
-  add("--calibration-seed", flags.calibration_seed, "of the draw").shows_default();
+  add_calibration_flags(verb, flags.calibration);
 }
 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                             const BackendOptions& backend) {
+                             const BackendOptions& backend, std::span<const task::Example> scored) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   PlannedScheme result;
   result.plan = uncalibrated_plan(flags, checkpoint, layers);
@@ -99,13 +95,13 @@ PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& 
   }
   result.text = quant::describe(result.plan, layers);
   if (result.plan.needs_calibration())
-    result.calibration = calibrate(flags, checkpoint, backend, result.plan);
+    result.calibration = calibrate(flags.calibration, checkpoint, backend, scored, result.plan);
   return result;
 }
 
 PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
-                             const BackendOptions& backend) {
-  if (!model.packed) return planned_scheme(flags, model.checkpoint, backend);
+                             const BackendOptions& backend, std::span<const task::Example> scored) {
+  if (!model.packed) return planned_scheme(flags, model.checkpoint, backend, scored);
   const bool asks_for_more = flags.weights != "none" || flags.acts != "none" ||
                              flags.attention != "none" || !flags.plan.empty();
   DRIFTLESS_REQUIRE(

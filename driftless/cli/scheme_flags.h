@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "driftless/cli/backend.h"
+#include "driftless/cli/calibration.h"
 #include "driftless/cli/flags.h"
 #include "driftless/quant/plan.h"
 #include "driftless/store/checkpoint.h"
@@ -23,9 +25,7 @@ struct SchemeFlags {
   bool hadamard = false;
   std::string attention = "none";
   std::string plan;
-  std::string calibration_data;
-  int64_t calibration_boards = 200;
-  uint64_t calibration_seed = 0;
+  CalibrationFlags calibration{};
 };
 
 void add_scheme_flags(Verb verb, SchemeFlags& flags);
@@ -34,18 +34,18 @@ void add_scheme_flags(Verb verb, SchemeFlags& flags);
 struct PlannedScheme {
   quant::QuantPlan plan;
   std::string text;         // the resolved pair and coverage, for every result
-  std::string calibration;  // "200 boards of FILE, seed 0", or empty
+  std::string calibration;  // "200 boards of FILE, seed 1", or empty
 };
 
 /// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be, on
-/// the backend that will run it. Throws InvalidArgument when calibration boards are needed and not
-/// given, and what require_device, reading, resolving and calibrating throw.
+/// the backend that will run it; `scored` are the boards that it will be scored on. Throws what
+/// CalibrationBoards, require_device, reading, resolving and calibrating throw.
 PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
-                             const BackendOptions& backend);
+                             const BackendOptions& backend, std::span<const task::Example> scored);
 
 /// The same for a model file of either kind. A packed model brings its plan; throws InvalidArgument
 /// where the flags ask for another one.
 PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
-                             const BackendOptions& backend);
+                             const BackendOptions& backend, std::span<const task::Example> scored);
 
 }  // namespace driftless::cli

@@ -27,13 +27,9 @@ void add_scheme_row_flags(Verb verb, SchemeRows& rows) {
                   "scores and values of attention in quantized rows: none or int8")
       .shows_default();
   verb.add_option("--steps", rows.steps, "supervision steps (default: the model's)").positive();
-  verb.add_option("--calibration-boards", rows.calibration_boards,
-                  "boards for static scales (default: 200, or all where there are fewer)")
-      .positive();
-  verb.add_option("--calibration-seed", rows.calibration_seed, "of their draw").shows_default();
 }
 
-std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput& input) {
+std::vector<study::Row> resolve(const SchemeRows& rows, const model::ModelConfig& config) {
   std::vector<study::Row> resolved;
   resolved.reserve(rows.schemes.size());
   for (const std::string& scheme : rows.schemes) {
@@ -42,11 +38,7 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput&
     if (!is_float(row.scheme))
       row.scheme.attention = quant::parse_attention_precision(rows.attention);
     row.steps = rows.steps;
-    row.calibration_seed = rows.calibration_seed;
-    row.calibration_boards = rows.calibration_boards > 0
-                                 ? rows.calibration_boards
-                                 : std::min<int64_t>(200, std::ssize(input.calibration));
-    resolved.push_back(study::resolve(row, input.config));
+    resolved.push_back(study::resolve(row, config));
   }
   return resolved;
 }

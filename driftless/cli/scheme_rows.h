@@ -19,15 +19,13 @@ struct SchemeRows {
   std::string coverage = "block";
   std::string attention = "none";  ///< of the rows that quantize
   int64_t steps = 0;               ///< 0: the model's
-  int64_t calibration_boards = 0;  ///< 0: 200, or all where there are fewer
-  int64_t calibration_seed = 1;
 };
 
-/// --schemes, --coverage, --attention, --steps, --calibration-boards and --calibration-seed.
+/// --schemes, --coverage, --attention and --steps.
 void add_scheme_row_flags(Verb verb, SchemeRows& rows);
 
 /// The rows of a study. Throws InvalidArgument on a scheme that is none.
-std::vector<study::Row> resolve(const SchemeRows& rows, const study::StudyInput& input);
+std::vector<study::Row> resolve(const SchemeRows& rows, const model::ModelConfig& config);
 
 /// The row on integers: mx quantizers get the native engine's window. A float row stays as it is.
 study::Row native_row(study::Row row);

@@ -66,7 +66,7 @@ std::unique_ptr<reason::Reasoner> make_reasoner_for(const ModelFile& model,
   if (!options.is_native) return make_reasoner(model.checkpoint, {}, backend);
   SchemeFlags scheme;
   scheme.weights = scheme.acts = "mxint4";
-  return make_reasoner(model.checkpoint, planned_scheme(scheme, model, backend).plan, backend);
+  return make_reasoner(model.checkpoint, planned_scheme(scheme, model, backend, {}).plan, backend);
 }
 
 void solve(SolveOptions options) {

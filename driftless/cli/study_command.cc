@@ -25,7 +25,6 @@ namespace {
 struct Options {
   StudyFlags flags;
   std::string recipe;
-  std::vector<std::string> overrides;
   std::string rows;  // empty: all
 };
 
@@ -66,11 +65,13 @@ Stretch parse_stretch(const std::string& text, int64_t count) {
 
 void run(const Options& options) {
   study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
-  for (const std::string& override : options.overrides) study::override_rows(recipe, override);
+  for (const std::string& override : options.flags.overrides)
+    study::override_rows(recipe, override);
   const StudyFiles files(options.flags);
   std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
   if (execution_of(options.flags) == study::Execution::Native)
     std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  files.complete(rows);
   const Stretch stretch = options.rows.empty() ? Stretch{0, std::ssize(rows)}
                                                : parse_stretch(options.rows, std::ssize(rows));
   const std::vector<study::Json> records =
@@ -83,7 +84,8 @@ void run(const Options& options) {
     for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
     return;
   }
-  std::printf("%s\n", study::ladder_table(records, study::TableStyle::Plain).c_str());
+  std::printf("%s%s\n", study::ladder_table(records, study::TableStyle::Plain).c_str(),
+              calibration_notes(records).c_str());
   write_report_beside(options.flags.out);
 }
 
@@ -96,6 +98,7 @@ void add_study_command(Verb verb) {
   verb.add_input("--model", options->flags.model, "checkpoint (default: the bundled one)");
   verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_study_flags(verb, options->flags);
+  add_calibration_flags(verb, options->flags.calibration);
   verb.add_output("--out", options->flags.out,
                   "append records to this file, skip those it has, and write a report beside it "
                   "(.html); default: print them");
@@ -106,7 +109,7 @@ void add_study_command(Verb verb) {
       "--rows", options->rows,
       "only these rows of the recipe, such as 5-9, counted from 0; their records may be "
       "joined with those of others");
-  verb.add_option("--set", options->overrides, "KEY=VALUE in every row of the recipe");
+  verb.add_option("--set", options->flags.overrides, "KEY=VALUE in every row of the recipe");
   verb.example(
       "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
       "--out granularity.jsonl");

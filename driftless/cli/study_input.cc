@@ -71,6 +71,18 @@ BackendOptions simulating(BackendOptions options) {
   return options;
 }
 
+/// What a record tells of the command only by naming the flag.
+study::Json unrecorded_flags(const StudyFlags& flags) {
+  study::Json json = study::Json::object();
+  if (!flags.source.empty()) json["source"] = name_of(flags.source);
+  if (!flags.start.empty()) json["start"] = name_of(flags.start);
+  if (!flags.arc.identifiers.empty()) json["identifiers"] = name_of(flags.arc.identifiers);
+  if (flags.arc.variants > 0) json["variants"] = flags.arc.variants;
+  if (flags.calibration.may_overlap) json["calibration-may-overlap"] = true;
+  if (!flags.overrides.empty()) json["set"] = flags.overrides;
+  return json;
+}
+
 // Boards and rows at a time. A large device wants many boards, and its float32 products cost so
 // much that more rows should share the float model's.
 constexpr int64_t kCpuBatch = 32;
@@ -91,8 +103,6 @@ void require_resolution(std::span<const study::Row> rows, const BackendOptions& 
 
 void add_study_flags(Verb verb, StudyFlags& flags) {
   verb.add_option("--limit", flags.limit, "take only the first N boards").positive();
-  verb.add_input("--calibration-data", flags.calibration_data,
-                 "boards for static scales and smoothing (default: those of --data)");
   verb.add_input("--identifiers", flags.arc.identifiers,
                  "ARC: JSON list that names the rows of the model's puzzle table (default: "
                  "identifiers.json beside the model)");
@@ -119,20 +129,27 @@ StudyFiles::StudyFiles(const StudyFlags& flags)
   require_device(flags.backend);
   examples_ = examples_of(flags.data);
   require_fits(checkpoint_, examples_, flags.data);
-  const std::string calibration =
-      flags.calibration_data.empty() ? flags.data : flags.calibration_data;
-  calibration_ = calibration == flags.data ? examples_ : examples_of(calibration);
-  require_fits(checkpoint_, calibration_, calibration);
   if (flags.limit > 0 && flags.limit < std::ssize(examples_))
     examples_.resize(static_cast<size_t>(flags.limit));
+  const std::string& file = flags.calibration.data;
+  std::vector<task::Example> calibration;
+  if (!file.empty()) calibration = examples_of(file);
+  require_fits(checkpoint_, calibration, file);
+  calibration_ = std::make_shared<CalibrationBoards>(
+      flags.calibration, CalibrationBoards::Source{.task = task_of(checkpoint_),
+                                                   .cells = checkpoint_.config.seq_len,
+                                                   .file = std::move(calibration),
+                                                   .scored = examples_,
+                                                   .noise_seed = flags.seed});
   origin_ = {.version = DRIFTLESS_VERSION,
              .model_file = name_of(flags.model),
              .model_sha256 = sha256_of_file(flags.model),
              .data_file = name_of(flags.data),
              .data_sha256 = sha256_of_path(flags.data),
-             .calibration_file = name_of(calibration),
-             .calibration_sha256 = sha256_of_path(calibration),
-             .backend = backend_name(simulating(flags.backend))};
+             .calibration_file = file.empty() ? kGenerated : name_of(file),
+             .calibration_sha256 = file.empty() ? "" : sha256_of_path(file),
+             .backend = backend_name(simulating(flags.backend)),
+             .flags = unrecorded_flags(flags)};
 }
 
 std::vector<task::Example> StudyFiles::examples_of(const std::string& path) const {
@@ -149,7 +166,8 @@ study::StudyInput StudyFiles::input(std::string name) const {
           .config = checkpoint_.config,
           .task = task_of(checkpoint_),
           .examples = examples_,
-          .calibration = calibration_,
+          .calibration = [boards = calibration_](
+                             int64_t count, uint64_t seed) { return boards->draw(count, seed); },
           .origin = origin_,
           .seed = flags_.seed,
           .batch = flags_.batch > 0 ? flags_.batch
@@ -157,6 +175,18 @@ study::StudyInput StudyFiles::input(std::string name) const {
                                     : kCpuBatch,
           .rows_together = is_cuda ? kCudaRowsTogether : study::kRowsTogether,
           .threads = flags_.backend.threads};
+}
+
+void StudyFiles::complete(std::span<study::Row> rows) const {
+  const CalibrationFlags& flags = flags_.calibration;
+  for (study::Row& row : rows) {
+    if (!study::needs_calibration(row)) continue;
+    if (flags.boards > 0)
+      row.calibration_boards = flags.boards;
+    else if (row.calibration_boards == 0)
+      row.calibration_boards = calibration_->usual_count();
+    row.calibration_seed = flags.seed.value_or(row.calibration_seed);
+  }
 }
 
 study::Backend StudyFiles::backend() const {

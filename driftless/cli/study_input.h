@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
+#include "driftless/cli/calibration.h"
 #include "driftless/cli/flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/study/backend.h"
@@ -21,8 +24,9 @@ struct StudyFlags {
   std::string source;  // the checkpoint that a packed model was made from
   std::string start;   // or the one that its quantized training started from
   std::string data;
-  std::string calibration_data;  // empty: the data itself
-  int64_t limit = 0;             // 0: all
+  CalibrationFlags calibration{};
+  std::vector<std::string> overrides;  // of a recipe's rows, KEY=VALUE
+  int64_t limit = 0;                   // 0: all
   ArcOptions arc{};
   BackendOptions backend{};
   int64_t batch = 0;  // 0: by device
@@ -46,6 +50,9 @@ class StudyFiles {
   [[nodiscard]] const store::Checkpoint& checkpoint() const { return checkpoint_; }
   [[nodiscard]] const std::optional<store::PackedModel>& packed() const { return packed_; }
   [[nodiscard]] study::StudyInput input(std::string name) const;
+  /// Fills in the calibration of rows that need one: what the flags say, what the row says, the
+  /// usual. Throws as CalibrationBoards::usual_count does.
+  void complete(std::span<study::Row> rows) const;
   [[nodiscard]] study::Backend backend() const;
 
  private:
@@ -55,7 +62,7 @@ class StudyFiles {
   store::Checkpoint checkpoint_;
   std::optional<store::PackedModel> packed_;  // runs wherever its plan is asked for
   std::vector<task::Example> examples_;
-  std::vector<task::Example> calibration_;
+  std::shared_ptr<CalibrationBoards> calibration_;
   study::Origin origin_;
 };
 

@@ -23,9 +23,10 @@ struct Options {
 void run(const Options& options) {
   const StudyFiles files(options.flags);
   const study::StudyInput input = files.input("trace");
-  std::vector<study::Row> rows = resolve(options.rows, input);
+  std::vector<study::Row> rows = resolve(options.rows, input.config);
   if (execution_of(options.flags) == study::Execution::Native)
     std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  files.complete(rows);
   const study::Json trace = study::make_trace(rows, input, files.backend());
   write_file_atomic(options.flags.out, trace.dump() + "\n");
   std::printf("%s: %zu boards, %zu schemes, %s steps\n", options.flags.out.c_str(),
@@ -41,6 +42,7 @@ void add_trace_command(Verb verb) {
   verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
+  add_calibration_flags(verb, options->flags.calibration);
   verb.add_output("--out", options->flags.out, "the trace (JSON)").required();
   verb.example(
       "driftless trace models/sudoku-small.safetensors --data models/demo-sudoku.csv "

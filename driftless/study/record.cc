@@ -144,14 +144,11 @@ bool is_native(const RowResult& result) {
 }
 
 Json config_json(const Origin& origin, const RowResult& result) {
-  Json config = to_json(result.row);
-  if (!config["calibration"].is_null()) {
-    config["calibration"]["file"] = origin.calibration_file;
-    config["calibration"]["sha256"] = origin.calibration_sha256;
-  }
+  Json config = row_json(origin, result.row);
   config["seed"] = result.seed;
   config["batch"] = result.batch;
   config["backend"] = is_native(result) ? "native" : origin.backend;
+  if (!origin.flags.empty()) config["flags"] = origin.flags;
   return config;
 }
 
@@ -191,6 +188,14 @@ void add_trajectory(Json& record, const Tally& tally, const Row& row) {
 }
 
 }  // namespace
+
+Json row_json(const Origin& origin, const Row& row) {
+  Json json = to_json(row);
+  if (json["calibration"].is_null()) return json;
+  json["calibration"]["file"] = origin.calibration_file;
+  json["calibration"]["sha256"] = origin.calibration_sha256;
+  return json;
+}
 
 Json record_key(const Origin& origin, const RowResult& result) {
   return {{"study", result.study},

@@ -23,9 +23,11 @@ struct Origin {
   std::string model_sha256;
   std::string data_file;
   std::string data_sha256;
-  std::string calibration_file;
+  std::string calibration_file;  ///< "generated" without a hash for boards of the generator
   std::string calibration_sha256;
   std::string backend;  ///< what ran it: "cpu", "cuda"; of a native row, what ran the float model
+  /// Flags of the command that nothing else in a record tells, by name; files without folders.
+  Json flags = Json::object();
 };
 
 struct RowResult {
@@ -41,6 +43,9 @@ struct RowResult {
   double wall_s = 0;
   double float_wall_s = 0;
 };
+
+/// The resolved row with the file of its calibration boards.
+Json row_json(const Origin& origin, const Row& row);
 
 /// What makes two rows the same measurement; a finished one is not computed again.
 Json record_key(const Origin& origin, const RowResult& result);

@@ -42,7 +42,7 @@ constexpr std::array<Field, 27> kRecordFields = {{
     {"timing", Kind::Object},
 }};
 
-constexpr std::array<Field, 19> kConfigFields = {{
+constexpr std::array<Field, 20> kConfigFields = {{
     {"weights", Kind::Text},
     {"acts", Kind::Text},
     {"coverage", Kind::Text},
@@ -62,6 +62,7 @@ constexpr std::array<Field, 19> kConfigFields = {{
     {"seed", Kind::Integer},
     {"batch", Kind::Integer},
     {"backend", Kind::Text},
+    {"flags", Kind::Object, Gap::Absent},
 }};
 
 constexpr std::array<Field, 2> kFileFields = {{{"file", Kind::Text}, {"sha256", Kind::Text}}};

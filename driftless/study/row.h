@@ -16,6 +16,9 @@ namespace driftless::study {
 /// How a quantized row runs: integers held in floats, or integers multiplied as such.
 enum class Execution : uint8_t { Simulated, Native };
 
+/// Of the draw of calibration boards, wherever nothing says otherwise.
+inline constexpr int64_t kCalibrationSeed = 1;
+
 /// A row as it is written in a recipe. Zero cycles or steps mean the model's own.
 struct Row {
   quant::Scheme scheme;
@@ -24,8 +27,8 @@ struct Row {
   int64_t h_cycles = 0;
   int64_t l_cycles = 0;
   int64_t steps = 0;
-  int64_t calibration_boards = 200;
-  int64_t calibration_seed = 1;
+  int64_t calibration_boards = 0;  ///< 0: to be filled in by who has the boards
+  int64_t calibration_seed = kCalibrationSeed;
   int64_t rollouts = 0;  ///< noisy trajectories a board; 0 for the plain, deterministic one
   double noise = 0;      ///< standard deviation added to z_L before each supervision step
   int64_t noise_seed = 1;

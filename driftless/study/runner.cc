@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "driftless/base/error.h"
-#include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/rollouts.h"
@@ -257,8 +256,7 @@ std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInp
       request.plans.push_back(plans[i]);
     }
     const std::vector<reason::Board> boards =
-        reason::draw_boards(boards_of(input.calibration, input.seed), row.calibration_boards,
-                            static_cast<uint64_t>(row.calibration_seed));
+        input.calibration(row.calibration_boards, static_cast<uint64_t>(row.calibration_seed));
     request.boards = boards;
     const std::vector<quant::QuantPlan> calibrated = backend.calibrate(request);
     for (size_t i = 0; i < alike.size(); ++i) plans[alike[i]] = calibrated[i];

@@ -26,7 +26,8 @@ struct StudyInput {
   model::ModelConfig config;  ///< of the checkpoint
   const task::Task& task;
   std::span<const task::Example> examples;
-  std::span<const task::Example> calibration;  ///< boards that calibration draws from
+  /// So many boards for calibration, by a seed; they live as long as the study.
+  std::function<std::vector<reason::Board>(int64_t count, uint64_t seed)> calibration;
   Origin origin;
   uint64_t seed = 0;  ///< of EqR's random states and noise, and of perturbations
   int64_t batch = 32;
@@ -45,8 +46,7 @@ struct Sink {
 };
 
 /// The plans of resolved rows, calibrated where they need it; rows that ask for the same
-/// calibration share its boards. Throws InvalidArgument when there are fewer calibration boards
-/// than a row asks for.
+/// calibration share its boards. Throws what drawing those throws.
 std::vector<quant::QuantPlan> plans_of(std::span<const Row> rows, const StudyInput& input,
                                        const Backend& backend);
 

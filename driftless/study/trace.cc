@@ -227,7 +227,12 @@ Json make_trace(std::span<const Row> rows, const StudyInput& input, const Backen
                 {"n", input.examples.size()},
                 {"schemes", Json::array()},
                 {"boards", Json::array()}};
-  for (const Row& row : rows) trace["schemes"].push_back(to_json(row));
+  for (const Row& row : rows) trace["schemes"].push_back(row_json(input.origin, row));
+  const bool is_native = std::any_of(
+      rows.begin(), rows.end(), [](const Row& row) { return row.execution == Execution::Native; });
+  if (is_native || origin.backend != "cpu")
+    trace["backend"] = is_native ? "native" : origin.backend;
+  if (!origin.flags.empty()) trace["flags"] = origin.flags;
   Tracer tracer(rows, input, backend);
   const int64_t boards = std::ssize(input.examples);
   for (int64_t first = 0; first < boards; first += input.batch) {

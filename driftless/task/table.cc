@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/maze/csv.h"
+#include "driftless/task/maze/generator.h"
 #include "driftless/task/maze/path.h"
 #include "driftless/task/sudoku/csv.h"
+#include "driftless/task/sudoku/generator.h"
 
 namespace driftless::task {
 namespace {
@@ -26,6 +29,13 @@ std::vector<Example> read_sudoku(const std::filesystem::path& path) {
                         .input = sudoku::to_tokens(puzzle.question),
                         .label = sudoku::to_tokens(puzzle.answer)});
   return examples;
+}
+
+Example make_sudoku(int64_t cells, Rng& rng) {
+  const sudoku::Puzzle puzzle = sudoku::generate({.box = sudoku::box_of_size(cells)}, rng);
+  return {.name = {},
+          .input = sudoku::to_tokens(puzzle.question),
+          .label = sudoku::to_tokens(puzzle.answer)};
 }
 
 Outcome check_sudoku(const Example& example, std::span<const uint8_t> prediction) {
@@ -46,6 +56,19 @@ std::vector<Example> read_maze(const std::filesystem::path& path) {
                         .input = std::move(puzzle.question.cells),
                         .label = std::move(puzzle.answer.cells)});
   return examples;
+}
+
+/// Paths as long as those of Maze-Hard on its boards of 30 x 30, shorter on smaller ones.
+Example make_maze(int64_t cells, Rng& rng) {
+  constexpr int64_t kPathCells = 110;
+  const int64_t side = std::llround(std::sqrt(static_cast<double>(cells)));
+  DRIFTLESS_REQUIRE(side * side == cells, ErrorCode::InvalidArgument, "maze; got ", cells,
+                    " cells, expected a square");
+  maze::Puzzle puzzle =
+      maze::generate({.side = side, .min_path_cells = std::min(kPathCells, cells / 8)}, rng);
+  return {.name = {},
+          .input = std::move(puzzle.question.cells),
+          .label = std::move(puzzle.answer.cells)};
 }
 
 Outcome check_maze(const Example& example, std::span<const uint8_t> prediction) {
@@ -76,13 +99,15 @@ constexpr std::array<Task, 4> kTasks = {{
      .alphabet = "?.123456789",
      .seq_len = 81,
      .read = read_sudoku,
-     .check = check_sudoku},
+     .check = check_sudoku,
+     .generate = make_sudoku},
     {.name = "maze",
      .description = "Maze: CSV of Maze-Hard",
      .alphabet = maze::kAlphabet,
      .seq_len = 900,
      .read = read_maze,
-     .check = check_maze},
+     .check = check_maze,
+     .generate = make_maze},
     {.name = "arc",
      .description = "ARC-AGI-1, ARC-AGI-2, ConceptARC: JSON, on a 30x30 canvas",
      .alphabet = kArcAlphabet,

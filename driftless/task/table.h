@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driftless/base/rng.h"
 #include "driftless/task/score.h"
 
 namespace driftless::task {
@@ -32,6 +33,9 @@ struct Task {
   /// Compares a prediction with the label. Throws InvalidArgument when lengths differ or the input
   /// is no board of this task.
   Outcome (*check)(const Example& example, std::span<const uint8_t> prediction);
+  /// A board of our own with so many cells; null where the task has no generator. Throws
+  /// InvalidArgument when no board has so many.
+  Example (*generate)(int64_t cells, Rng& rng) = nullptr;
 
   [[nodiscard]] int64_t vocab_size() const { return static_cast<int64_t>(alphabet.size()); }
 };

@@ -63,13 +63,30 @@ TEST_F(QuantizedEval, NoneIsTheFloatResult) {
 
 TEST_F(QuantizedEval, CalibratesStaticScales) {
   const std::string data = " --calibration-data " + file("boards.txt");
-  const auto result = record("--weights int8 --acts int8/tensor/static --scales role --smooth 0.5" +
-                             data + " --calibration-boards 1 --calibration-seed 3");
+  const auto result =
+      record("--weights int8 --acts int8/tensor/static --scales role --smooth 0.5" + data +
+             " --calibration-may-overlap --calibration-boards 1"
+             " --calibration-seed 3");
   EXPECT_EQ(result.at("scheme"),
             "weights int8, acts int8/tensor/static, coverage block, scales per role, smooth 0.5");
   EXPECT_EQ(result.at("calibration"), "1 boards of " + file("boards.txt") + ", seed 3");
-  expect_failure(eval("--acts int8/tensor/static"), 10, "--calibration-data");
-  expect_failure(eval("--acts int8/tensor/static" + data), 10, "got 200, expected 1 to 2");
+  expect_failure(eval("--acts int8/tensor/static --calibration-boards 200" + data), 10,
+                 "got 200, expected 1 to 2");
+}
+
+TEST_F(QuantizedEval, NeverCalibratesUnaskedOnTheBoardsThatAreScored) {
+  const std::string flags = "--weights int8 --acts int8/tensor/static";
+  expect_failure(eval(flags + " --calibration-data " + file("boards.txt")), 10,
+                 "2 of 2 boards of " + file("boards.txt") + " that are scored too");
+  const auto generated = record(flags + " --calibration-boards 1");
+  EXPECT_EQ(generated.at("calibration"), "1 generated boards, seed 1");
+  // The generator's first board, by the same seed, from a file.
+  ASSERT_EQ(driftless("data generate --count 1 --seed 1 --output " + file("made.csv")).exit_code,
+            0);
+  auto same = record(flags + " --calibration-data " + file("made.csv"));
+  EXPECT_EQ(same.at("calibration"), "1 boards of " + file("made.csv") + ", seed 1");
+  same["calibration"] = generated.at("calibration");
+  EXPECT_EQ(same, generated);
 }
 
 TEST_F(QuantizedEval, FollowsAPlan) {

@@ -86,12 +86,13 @@ TEST_F(Study, EveryRecipeRunsFromEndToEnd) {
 TEST_F(Study, EverySystemRunsItsOwnRecipe) {
   using model::Arch;
   const auto run = [&](const std::string& recipe, const model::ModelConfig& config,
-                       const std::string& data) {
+                       const std::string& data, const std::string& more = "") {
     store::save_checkpoint(model_, engine::testing::random_checkpoint(config, 5));
     const Outcome outcome =
         driftless("study " + recipe + " --model " + model_.string() + " --data " + data +
                   " --limit 3 --batch 2 --set steps=2"
-                  " --set calibration_boards=2");
+                  " --set calibration_boards=2" +
+                  more);
     ASSERT_EQ(outcome.exit_code, 0) << recipe << ": " << outcome.err;
     for (const Json& record : records_in(outcome.out)) EXPECT_EQ(record.at("n"), 3) << recipe;
   };
@@ -132,7 +133,11 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
   write_file_atomic(out("tasks.json"),
                     R"({"a": {"train": [], "test": [{"input": [[1, 2]], "output": [[2, 1]]},)"
                     R"( {"input": [[3]], "output": [[4]]}]}})");
-  run("mini-arc-ladder", config, out("tasks.json"));
+  run("mini-arc-ladder", config, out("tasks.json"),
+      " --calibration-may-overlap --calibration-data " + out("tasks.json"));
+  expect_failure(driftless("study mini-arc-ladder --limit 3 --model " + model_.string() +
+                           " --data " + out("tasks.json")),
+                 10, "no generator for arc; expected --calibration-data");
 }
 
 TEST_F(Study, RecordsDoNotDependOnThreads) {
@@ -234,8 +239,12 @@ TEST_F(Study, RefusesWhatDoesNotFit) {
   expect_failure(driftless("study granularty" + files()), 10, "did you mean 'granularity'");
   expect_failure(driftless("study granularity" + files() + " --set stepps=2"), 11,
                  "did you mean 'steps'");
-  expect_failure(driftless("study calibration-size" + files() + " --limit 2"), 10,
+  const std::string calibration =
+      " --calibration-data " + (kSource / "models/demo-sudoku.csv").string();
+  expect_failure(driftless("study calibration-size" + files() + " --limit 2" + calibration), 10,
                  "got 200, expected 1 to 64");
+  expect_failure(driftless("study decomposition" + files() + " --limit 64" + calibration), 10,
+                 "64 of 64 boards");
   const std::string results = out("results.jsonl");
   const std::string command =
       "study decomposition --limit 1 --set steps=1 --set calibration_boards=1"
@@ -268,6 +277,7 @@ TEST_F(Study, LadderPrintsTablesAndJson) {
   EXPECT_NE(plain.out.find("mxint4,rule=mse"), std::string::npos) << plain.out;
   EXPECT_NE(plain.out.find("4.25 / 4.25"), std::string::npos) << plain.out;
   EXPECT_NE(plain.out.find("n 4 boards of demo-sudoku.csv, 2 steps"), std::string::npos);
+  EXPECT_NE(plain.out.find("static scales: 2 generated boards, seed 1\n"), std::string::npos);
   EXPECT_EQ(plain.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
   const Outcome markdown = driftless(command + " --markdown");
   EXPECT_TRUE(markdown.out.starts_with("| weights")) << markdown.out;

@@ -9,8 +9,10 @@
 #include <memory>
 #include <vector>
 
+#include "driftless/reason/calibrate.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/study/backend.h"
+#include "driftless/study/lockstep.h"
 #include "driftless/study/record.h"
 #include "driftless/task/table.h"
 
@@ -125,6 +127,13 @@ inline Backend linear_backend(LinearStep reference, LinearStep other) {
                   for (quant::LayerPlan& layer : plan.layers) layer.scales = {{.scale = 1}};
                 return plans;
               }};
+}
+
+/// Calibration boards drawn from examples that outlive the function.
+inline auto draw_from(std::span<const task::Example> examples) {
+  return [examples](int64_t count, uint64_t seed) {
+    return reason::draw_boards(boards_of(examples, 0), count, seed);
+  };
 }
 
 }  // namespace driftless::study::testing

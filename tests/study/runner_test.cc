@@ -56,7 +56,7 @@ class Runner : public ::testing::Test {
             .config = testing::linear_config(),
             .task = task_,
             .examples = examples_,
-            .calibration = examples_,
+            .calibration = testing::draw_from(examples_),
             .origin = testing::kOrigin,
             .batch = 2,
             .threads = threads_};

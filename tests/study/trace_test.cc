@@ -17,7 +17,7 @@ class Trace : public ::testing::Test {
             .config = testing::linear_config(),
             .task = task_,
             .examples = examples_,
-            .calibration = examples_,
+            .calibration = testing::draw_from(examples_),
             .origin = testing::kOrigin,
             .batch = 2};
   }

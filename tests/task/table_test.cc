@@ -97,6 +97,26 @@ TEST_F(TaskTable, CheckersRefuseOtherLengthsAndTokens) {
   }
 }
 
+TEST_F(TaskTable, GeneratorsMakeBoardsOfAnySize) {
+  for (const Task& task : tasks()) {
+    const bool is_arc = task.alphabet.starts_with("?|");
+    ASSERT_EQ(task.generate == nullptr, is_arc) << task.name;
+    if (is_arc) continue;
+    const int64_t small = task.name == "maze" ? 64 : 16;
+    for (const int64_t cells : {task.seq_len, small}) {
+      Rng rng(3);
+      const Example example = task.generate(cells, rng);
+      ASSERT_EQ(std::ssize(example.input), cells) << task.name;
+      EXPECT_NE(example.input, example.label);
+      EXPECT_EQ(task.check(example, example.label), Outcome::Exact) << task.name;
+      Rng again(3);
+      EXPECT_EQ(task.generate(cells, again).input, example.input);
+    }
+    Rng rng(3);
+    expect_error(ErrorCode::InvalidArgument, "got", [&] { task.generate(17, rng); });
+  }
+}
+
 TEST_F(TaskTable, EmptyAndMixedFilesAreErrors) {
   expect_error(ErrorCode::BadFile, "no sudoku boards",
                [&] { read("sudoku", "question,answer\n"); });

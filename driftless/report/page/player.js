@@ -15,9 +15,12 @@ function drawSpark(svg, run, step, highest) {
   svg.append("circle").attr("cx", x(step)).attr("cy", y(run.divergence[step])).attr("r", 4).attr("fill", "var(--accent)");
 }
 
-function traceCommand({checkpoint, data, n, seed, steps, schemes}) {
-  const names = schemes.map(schemeWord);
-  return `driftless trace ${word(checkpoint.file)} --data ${word(data.file)} --limit ${n} --seed ${seed} --steps ${steps} --schemes ${names.join(" ")} --out trace.json`;
+function traceCommand({checkpoint, data, n, seed, steps, schemes, backend = "cpu", flags}) {
+  const calibrations = schemes.map((scheme) => scheme.calibration).filter(Boolean);
+  const {attention} = schemes.find((scheme) => scheme.attention) ?? {};
+  return commandLine(["trace", checkpoint.file, "--data", data.file, "--limit", n, "--seed", seed, ...deviceFlags(backend),
+    ...calibrationFlags(calibrations, data), ...namedFlags(flags), "--coverage", schemes[0].coverage, "--steps", steps,
+    ...(attention ? ["--attention", attention] : []), "--schemes", ...schemes.map(schemeOf), "--out", "trace.json"]);
 }
 
 function traceProvenance(trace) {

@@ -87,24 +87,80 @@ function missingRows(records) {
 const word = (text) => (/^[\w./:,=+@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /// A scheme as ladder and trace take it.
-function schemeWord({weights, acts}) {
-  return word(isSameFormat(weights, acts) ? acts : `${weights}:${acts}`);
+const schemeOf = ({weights, acts}) => (isSameFormat(weights, acts) ? acts : `${weights}:${acts}`);
+
+/// The boards at a time that the program takes on a device unless told otherwise.
+const usualBatch = (device) => (device === "cuda" ? 640 : 32);
+
+/// A backend as flags: "native", "cuda bf16".
+function deviceFlags(backend) {
+  const [device, dtype] = backend.split(" ");
+  return [...(device === "cpu" ? [] : ["--device", device]), ...(dtype ? ["--dtype", dtype] : [])];
 }
 
-/// The flags of records that are not the program's defaults: device, number type, boards of calibration.
-function unusualFlags(records) {
-  const [device, dtype] = records[0].config.backend.split(" ");
-  const boards = [...new Set(records.map((r) => r.config.calibration?.boards).filter(isFinite))];
-  return [device === "cpu" ? "" : ` --device ${word(device)}`, dtype ? ` --dtype ${word(dtype)}` : "",
-    boards.length === 1 && boards[0] !== 200 && records[0].study !== "ladder" ? ` --set calibration_boards=${boards[0]}` : ""].join("");
+/// The boards behind static scales as flags, where the configurations agree on them; else the recipe has them. Records
+/// from before that flag drew from the boards that were scored.
+function calibrationFlags(calibrations, data) {
+  const only = (value) => ([...new Set(calibrations.map(value))].length === 1 ? value(calibrations[0]) : undefined);
+  const [file, sha256, boards, seed] = [only((c) => c.file), only((c) => c.sha256), only((c) => c.boards), only((c) => c.seed)];
+  return [...(file && file !== "generated" ? ["--calibration-data", file] : []),
+    ...(boards === undefined ? [] : ["--calibration-boards", boards]), ...(seed === undefined ? [] : ["--calibration-seed", seed]),
+    ...(sha256 && sha256 === data.sha256 ? ["--calibration-may-overlap"] : [])];
 }
 
+/// Flags that a record names as such: {source: "model.safetensors", set: ["steps=2"], "calibration-may-overlap": true}.
+const namedFlags = (flags = {}) => Object.entries(flags).flatMap(([name, value]) =>
+  (value === true ? [`--${name}`] : [value].flat().flatMap((each) => [`--${name}`, each])));
+
+/// Words as a command line, each flag once but for those with several values.
+function commandLine(words) {
+  const parts = words.map(String);
+  const isSwitch = (part) => part === "--calibration-may-overlap";
+  return ["driftless", ...parts.filter((part, i) => !isSwitch(part) || parts.indexOf(part) === i).map(word)].join(" ");
+}
+
+/// What one call of ladder or study has in common. Rows without calibration or attention suit any.
+function isOneCall(call, {config, study}) {
+  const agrees = (value) => value(config) === undefined || call.every((r) => [undefined, value(config)].includes(value(r.config)));
+  return study !== "ladder" || (call.every((r) => r.config.coverage === config.coverage && r.config.steps === config.steps
+    && JSON.stringify(r.config.flags) === JSON.stringify(config.flags))
+    && agrees((c) => c.attention) && agrees((c) => (c.calibration ? JSON.stringify(c.calibration) : undefined)));
+}
+
+/// Records in the order of their rows, by the call of the program that made them.
+function callsOf(records) {
+  const calls = [];
+  for (const record of records) {
+    const call = calls.find((each) => isOneCall(each, record));
+    if (call) call.push(record);
+    else calls.push([record]);
+  }
+  return calls;
+}
+
+/// The command that makes these records again.
 function commandOf(records) {
   const [{study, checkpoint, data, n, config}] = records;
-  const files = `--data ${word(data.file)} --limit ${n} --seed ${config.seed}${unusualFlags(records)}`;
-  return study === "ladder"
-    ? `driftless ladder ${word(checkpoint.file)} ${files} --coverage ${config.coverage} --steps ${config.steps} --schemes ${records.map((r) => schemeWord(r.config)).join(" ")}`
-    : `driftless study ${word(study)} --model ${word(checkpoint.file)} ${files} --out ${word(`${study}.jsonl`)}`;
+  const backend = records.find((r) => r.execution === "native")?.config.backend ?? config.backend;
+  const calibrations = records.map((r) => r.config.calibration).filter(Boolean);
+  const shared = ["--data", data.file, "--limit", n, "--seed", config.seed, ...deviceFlags(backend),
+    ...(config.batch === usualBatch(backend.split(" ")[0]) ? [] : ["--batch", config.batch]),
+    ...calibrationFlags(calibrations, data), ...namedFlags(config.flags)];
+  if (study !== "ladder") return commandLine(["study", study, "--model", checkpoint.file, ...shared, "--out", `${study}.jsonl`]);
+  const {attention} = records.map((r) => r.config).find((c) => c.attention) ?? {};
+  const isPacked = config.flags?.source || config.flags?.start;
+  const schemes = [...new Set(records.map((r) => schemeOf(r.config)))];
+  return commandLine(["ladder", checkpoint.file, ...shared, "--coverage", config.coverage, "--steps", config.steps,
+    ...(isPacked ? [] : [...(attention ? ["--attention", attention] : []), "--schemes", ...schemes])]);
+}
+
+/// The records of the calls that made these, simulations beside native rows too.
+function madeTogether(records) {
+  const [first] = records;
+  const key = (r) => JSON.stringify([r.study, r.checkpoint, r.data, r.n, r.config.seed, r.version]);
+  const partners = page.records.filter((r) => key(r) === key(first) && (r.config.backend === "cpu" || r.config.backend === "native"));
+  const hasNative = partners.some((r) => r.config.backend === "native") && ["cpu", "native"].includes(first.config.backend);
+  return hasNative ? partners.slice().sort((a, b) => a.row - b.row) : records;
 }
 
 function distinct(records, value) {
@@ -127,7 +183,7 @@ function provenance(records) {
   return make("div", {class: "provenance"},
     make("p", {}, facts.join(" · ")),
     make("p", {}, `Schemes: ${distinct(records, (r) => schemeLabel(r.config))}`),
-    make("p", {}, "Command: ", make("code", {}, commandOf(records))),
+    ...callsOf(madeTogether(records)).map((call) => make("p", {}, "Command: ", make("code", {}, commandOf(call)))),
     gaps.length > 0
       ? make("p", {class: "warning"}, `This study is not finished: row ${gaps.join(", ")} is missing. The command above continues it.`)
       : null);

@@ -3,14 +3,15 @@
 // Leaves with 77 where there is no Chromium or the program was built without d3.
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
-import {mkdtempSync, rmSync, statSync, writeFileSync} from "node:fs";
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
-import {join} from "node:path";
+import {dirname, join, resolve} from "node:path";
+import {fileURLToPath} from "node:url";
 
 import {Browser, chromium} from "./chromium.mjs";
 import {arcTrace, bench, claims, hostile, qat, record, records, runs, schemes, trace} from "./samples.mjs";
 
-const [, , program] = process.argv;
+const program = resolve(process.argv[2]);
 const folder = mkdtempSync(join(tmpdir(), "driftless-report-"));
 
 function skip(reason) {
@@ -81,7 +82,7 @@ const tests = {
     const said = await page.evaluate(`${one("#contraction .provenance")}.textContent`);
     for (const word of ["n 64", "seed 7", "tiny.safetensors", "mxint4", "driftless study contraction --model tiny.safetensors"]) assert.ok(said.includes(word), said);
     // What is not a default is in the command: records on another device, with other calibration.
-    assert.ok((await page.evaluate(`${one("#outliers .provenance code")}.textContent`)).endsWith("--device cuda --dtype bf16 --set calibration_boards=32 --out outliers.jsonl"));
+    assert.ok((await page.evaluate(`${one("#outliers .provenance code")}.textContent`)).endsWith("--device cuda --dtype bf16 --batch 32 --calibration-boards 32 --calibration-seed 1 --out outliers.jsonl"));
     await page.hover(one("#ladder g.dot .point"));
     assert.match(await page.evaluate(`${one("#ladder .tip")}.textContent`), /^float: 85\.94 %/);
     await page.click(one("#contraction .legend button"));
@@ -107,6 +108,41 @@ const tests = {
     assert.equal(await page.evaluate(`/NaN/.test(${one("main")}.innerHTML)`), false);
     assertQuiet(page);
     await page.close();
+  },
+
+  async "a printed command makes its records again"(browser) {
+    const models = join(dirname(fileURLToPath(import.meta.url)), "../../../models");
+    const [first, again] = ["first", "again"].map((name) => join(folder, name));
+    const run = (cwd, command) => spawnSync("sh", ["-c", command.replace(/^driftless /, `${program} `)], {cwd, encoding: "utf8"});
+    for (const cwd of [first, again]) {
+      mkdirSync(cwd);
+      for (const file of ["sudoku-small.safetensors", "sudoku-small-mxint4.safetensors", "demo-sudoku.csv"]) symlinkSync(join(models, file), join(cwd, file));
+      assert.equal(run(cwd, "driftless data generate --count 6 --seed 9 --output calibration.csv").status, 0);
+    }
+    const ladder = "driftless ladder sudoku-small.safetensors --data demo-sudoku.csv --steps 1";
+    const commands = [
+      `${ladder} --limit 2 --seed 3 --batch 2 --coverage linear --calibration-data calibration.csv --calibration-boards 3 --calibration-seed 5 --schemes none int8/tensor/static mxint4 --out ladder.jsonl`,
+      `${ladder} --limit 1 --native --schemes none mxint4 --out ladder-native.jsonl`,
+      `${ladder} --limit 1 --calibration-data demo-sudoku.csv --calibration-boards 64 --calibration-may-overlap --schemes int4/tensor:int8/tensor/static --out ladder-overlap.jsonl`,
+      "driftless ladder sudoku-small-mxint4.safetensors --source sudoku-small.safetensors --data demo-sudoku.csv --steps 1 --limit 1 --out ladder-packed.jsonl",
+      "driftless study decomposition --model sudoku-small.safetensors --data demo-sudoku.csv --limit 1 --set steps=1 --calibration-boards 2 --out decomposition.jsonl",
+    ];
+    for (const command of commands) {
+      const made = run(first, command);
+      if (made.status === 13) return console.log(`  not tried: ${made.stderr.trim()}`);
+      assert.equal(made.status, 0, made.stderr);
+      const results = command.split(" ").at(-1);
+      const out = join(folder, "again.html");
+      assert.equal(run(first, `driftless report ${results} --out ${out}`).status, 0);
+      const page = await browser.open(out);
+      const printed = [...new Set(await page.evaluate(`${all("figure .provenance code")}.map((code) => code.textContent)`))];
+      await page.close();
+      assert.equal(printed.length, 1, printed.join("\n"));
+      const repeated = run(again, printed[0].includes(" --out ") ? printed[0] : `${printed[0]} --out ${results}`);
+      assert.equal(repeated.status, 0, `${printed[0]}\n${repeated.stderr}`);
+      const records = (cwd) => readFileSync(join(cwd, results), "utf8").trim().split("\n").map((line) => ({...JSON.parse(line), timing: null}));
+      assert.deepEqual(records(again), records(first), printed[0]);
+    }
   },
 
   async "a page like the demo's is small and ready within a second"(browser) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boards for static scales and smoothing, by one rule for every command: those of a file, or, where
+// none is named, of the task's generator; never boards that are scored, unless a flag allows it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driftless/cli/flags.h"
+#include "driftless/reason/reasoner.h"
+#include "driftless/study/fields.h"
+#include "driftless/study/row.h"
+#include "driftless/task/table.h"
+
+namespace driftless::cli {
+
+struct CalibrationFlags {
+  std::string data;               // "": the task's generator makes the boards
+  int64_t boards = 0;             // 0: kCalibrationBoards, or all of the file if it has fewer
+  std::optional<int64_t> seed{};  // absent: a row's own, study::kCalibrationSeed unless it says so
+  bool may_overlap = false;       // whether boards that are scored may be drawn
+};
+
+inline constexpr int64_t kCalibrationBoards = 200;
+/// What records call the file of generated boards.
+inline constexpr const char* kGenerated = "generated";
+
+void add_calibration_flags(Verb verb, CalibrationFlags& flags);
+
+class CalibrationBoards {
+ public:
+  struct Source {
+    const task::Task& task;
+    int64_t cells;                          ///< of a board
+    std::vector<task::Example> file;        ///< the boards of flags.data; none where it names none
+    std::span<const task::Example> scored;  ///< of interest to the constructor only
+    uint64_t noise_seed = 0;                ///< of random states and noise, see reason::Board
+  };
+  CalibrationBoards(const CalibrationFlags& flags, Source source);
+
+  /// How many boards are drawn where nothing says so. Throws InvalidArgument where there is neither
+  /// a file nor a generator.
+  [[nodiscard]] int64_t usual_count() const;
+
+  /// Boards of the file, drawn without repetition, or of the generator, by the seed. They look at
+  /// memory of this object. Throws InvalidArgument where a board is scored too and may not be, as
+  /// usual_count does, and as reason::draw_boards does.
+  std::vector<reason::Board> draw(int64_t count, uint64_t seed);
+
+  /// "200 boards of FILE, seed 1".
+  [[nodiscard]] std::string describe(int64_t count, uint64_t seed) const;
+
+ private:
+  void require_source() const;
+  [[nodiscard]] std::vector<task::Example> generate(int64_t count, uint64_t seed) const;
+  [[nodiscard]] bool is_scored(std::span<const uint8_t> tokens) const;
+
+  CalibrationFlags flags_;
+  Source source_;
+  std::set<std::string, std::less<>> scored_;
+  std::deque<std::vector<task::Example>> generated_;
+};
+
+/// What records say of the boards behind static scales, one line for each draw; "" for none.
+std::string calibration_notes(std::span<const study::Json> records);
+
+}  // namespace driftless::cli
