@@ -52,12 +52,8 @@ int64_t packed_bytes(const store::PackedWeight& weight) {
 
 /// What multiplies a packed model: the native engine, or why that cannot.
 std::string native_text(const store::PackedModel& packed) {
-  try {
-    (void)native::make_native_reasoner(packed, {.slots = 1});
-    return "runs on " + std::string(native::kernels().name);
-  } catch (const Error& error) {
-    return std::string("no: ") + error.what();
-  }
+  const std::string why = native::why_simulated(packed);
+  return why.empty() ? "runs on " + std::string(native::kernels().name) : "no: " + why;
 }
 
 void print_packed(const store::PackedModel& packed, const std::string& path) {

@@ -10,6 +10,7 @@
 #include "driftless/base/sha256.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/native/native_reasoner.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
@@ -40,6 +41,8 @@ void quantize(QuantizeOptions options) {
   std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
               static_cast<unsigned long long>(std::filesystem::file_size(options.output)),
               static_cast<unsigned long long>(std::filesystem::file_size(options.model)));
+  const std::string why = native::why_simulated(packed);
+  std::printf("native: %s\n", why.empty() ? "yes" : ("no: " + why).c_str());
 }
 
 }  // namespace

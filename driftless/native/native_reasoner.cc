@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/native/native_reasoner.h"
 
+#include "driftless/base/error.h"
 #include "driftless/loop/stage_reasoner.h"
 #include "driftless/native/reasoner/build.h"
 
@@ -64,6 +65,16 @@ std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel&
                                     .epilogues = build.epilogues,
                                     .builder = builder,
                                     .shows_inputs = false});
+}
+
+std::string why_simulated(const store::PackedModel& model) {
+  try {
+    (void)make_native_reasoner(model, {.slots = 1});
+    return "";
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Unsupported) throw;
+    return error.what();
+  }
 }
 
 }  // namespace driftless::native

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/native/kernels/kernel_set.h"
@@ -30,6 +31,10 @@ struct NativeOptions {
 /// layer and call, and Unsupported for observers that want the inputs of layers.
 std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel& model,
                                                        const NativeOptions& options);
+
+/// Why the engine cannot run a model: what make_native_reasoner says of it as Unsupported; "" where
+/// it can.
+std::string why_simulated(const store::PackedModel& model);
 
 /// The window that a plan for this engine gives mx quantizers that have none.
 inline constexpr int64_t kDefaultWindow = 4;

@@ -158,6 +158,19 @@ TEST_F(NativeCommands, SayWhatCannotRun) {
       driftless("eval " DRIFTLESS_MODEL " --native --weights mxfp4 --acts mxint4 --data " +
                 file("boards.txt")),
       13, "layer 'L_level.layers.0.mlp_t.gate_up_proj.weight'");
+  for (const std::string weights : {"mxfp4", "nvfp4 --acts nvfp4", "int4"}) {
+    const std::string packed = file("simulated.safetensors");
+    const Outcome outcome =
+        driftless("quantize " DRIFTLESS_MODEL " " + packed + " --weights " + weights);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const size_t at = outcome.out.find("native: no: ");
+    ASSERT_NE(at, std::string::npos) << outcome.out;
+    std::string why = outcome.out.substr(at + 12);
+    why.pop_back();
+    EXPECT_NE(why.find("simulation only"), std::string::npos) << why;
+    expect_failure(driftless("eval " + packed + " --native --data " + file("boards.txt")), 13, why);
+    EXPECT_NE(driftless("info " + packed).out.find(why), std::string::npos);
+  }
   expect_failure(driftless("eval " DRIFTLESS_PACKED_MODEL " --native --weights mxint4 --data " +
                            file("boards.txt")),
                  10, "quantized already");

@@ -4,7 +4,7 @@
 namespace driftless::native {
 namespace {
 
-constexpr const char* kHint = "; without --native it is simulated";
+constexpr const char* kHint = "; simulation only, without --native";
 
 void require_runnable(const quant::LayerPlan* plan, const std::string& name) {
   const auto refuse = [&](const char* why) {
