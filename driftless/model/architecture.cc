@@ -6,8 +6,8 @@
 namespace driftless::model {
 namespace {
 
-constexpr std::array kTrmPositions = {Positions::None, Positions::Rope, Positions::Learned};
-constexpr std::array kHrmPositions = {Positions::Rope, Positions::Learned};
+constexpr std::array kTrmPositions = {Positions::None, Positions::Rope, Positions::Rope2d,
+                                      Positions::Learned};
 constexpr std::array kEqrPositions = {Positions::None, Positions::Rope, Positions::Rope2d};
 
 constexpr std::array kArchitectures = {
@@ -17,8 +17,7 @@ constexpr std::array kArchitectures = {
                  .tying = Tying::ByState,
                  .halting = HaltRule::Lead,
                  .gradients = Gradients::LastCalls,
-                 .mixes_tokens = false,
-                 .positions = kHrmPositions},
+                 .positions = kTrmPositions},
     Architecture{.value = Arch::Eqr,
                  .name = "eqr",
                  .start = StartStates::Drawn,

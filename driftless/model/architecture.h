@@ -24,9 +24,10 @@ enum class Tying { All, ByState, ByCycle };
 /// What a board starts from: the vectors H_init and L_init, or draws of truncated normals.
 enum class StartStates { Learned, Drawn };
 
-/// When the model itself wants to stop: the halt logit is above 0, or above the continue logit,
-/// which is then trained too, on the step after the one that is differentiated.
-enum class HaltRule { Logit, Lead };
+/// When the model itself wants to stop: the halt logit is above a threshold, mostly 0, or leads the
+/// continue logit by more than that, which is then trained too, on the step after the one that is
+/// differentiated. Never: it was trained to make all steps; no architecture's rule.
+enum class HaltRule { Logit, Lead, Never };
 
 /// What becomes of a state after a network call. Damp: state <- (1 - lambda) * before + lambda *
 /// after + noise_scale * N(0, I). Perturb: adds N(0, I) times a learned deviation of the channel.
@@ -44,8 +45,7 @@ struct Architecture {
   After after_l = After::Nothing;
   After after_h = After::Nothing;
   Gradients gradients = Gradients::LastRound;
-  bool mixes_tokens = true;                   ///< may have a token mixer in place of attention
-  std::span<const Positions> positions = {};  ///< that the reference implementation has
+  std::span<const Positions> positions = {};  ///< that the reference implementations have
 
   [[nodiscard]] constexpr bool has(After after) const {
     return after_l == after || after_h == after;

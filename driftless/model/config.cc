@@ -44,6 +44,7 @@ void check_ranges(const ModelConfig& c, std::string_view where) {
       {"H_cycles", c.h_cycles, 1, kMaxCycles},
       {"L_cycles", c.l_cycles, 1, kMaxCycles},
       {"halt_max_steps", c.halt_max_steps, 1, kMaxSteps},
+      {"halt_confirm_steps", c.halt_confirm_steps, 0, kMaxSteps},
   };
   for (const Range& r : ranges)
     DRIFTLESS_REQUIRE(r.value >= r.least && r.value <= r.most, ErrorCode::BadConfig, where, ": ",
@@ -53,7 +54,7 @@ void check_ranges(const ModelConfig& c, std::string_view where) {
       {"expansion", c.expansion, 0x1p-10, 64}, {"rms_norm_eps", c.rms_norm_eps, 0, 1},
       {"rope_theta", c.rope_theta, 1, 1e12},   {"lambda_", c.lambda, 0, 1},
       {"noise_scale", c.noise_scale, 0, 1e3},  {"H_init_std", c.h_init_std, 0, 1e3},
-      {"L_init_std", c.l_init_std, 0, 1e3},
+      {"L_init_std", c.l_init_std, 0, 1e3},    {"halt_threshold", c.halt_threshold, -1e3, 1e3},
   };
   for (const RealRange& r : reals)
     DRIFTLESS_REQUIRE(r.value >= r.least && r.value <= r.most, ErrorCode::BadConfig, where, ": ",
@@ -96,8 +97,6 @@ void check_attention(const ModelConfig& c, std::string_view where) {
 }
 
 void check_token_mixer(const ModelConfig& c, std::string_view where) {
-  DRIFTLESS_REQUIRE(architecture(c).mixes_tokens, ErrorCode::BadConfig, where, ": ",
-                    to_string(c.arch), " has no token mixer; got mlp_t true, expected false");
   DRIFTLESS_REQUIRE(c.positions == Positions::None || c.positions == Positions::Learned,
                     ErrorCode::BadConfig, where,
                     ": pos_encodings has no effect on a token mixer; "
@@ -111,6 +110,8 @@ std::string_view to_string(Arch arch) { return enum_name(architectures(), arch);
 std::string_view to_string(Task task) { return enum_name(kTaskNames, task); }
 std::string_view to_string(Positions positions) { return enum_name(kPositionsNames, positions); }
 std::string_view to_string(ForwardDtype dtype) { return enum_name(kForwardDtypeNames, dtype); }
+std::string_view to_string(HaltRule rule) { return enum_name(kHaltRuleNames, rule); }
+std::string_view to_string(HaltConfirm confirm) { return enum_name(kHaltConfirmNames, confirm); }
 
 Arch parse_arch(std::string_view text, std::string_view where) {
   return parse_enum(architectures(), text, where);
@@ -124,9 +125,19 @@ Positions parse_positions(std::string_view text, std::string_view where) {
 ForwardDtype parse_forward_dtype(std::string_view text, std::string_view where) {
   return parse_enum(kForwardDtypeNames, text, where);
 }
+HaltRule parse_halt_rule(std::string_view text, std::string_view where) {
+  return parse_enum(kHaltRuleNames, text, where);
+}
+HaltConfirm parse_halt_confirm(std::string_view text, std::string_view where) {
+  return parse_enum(kHaltConfirmNames, text, where);
+}
 
 const Architecture& architecture(const ModelConfig& config) {
   return row_of(architectures(), config.arch);
+}
+
+HaltRule halt_rule(const ModelConfig& config) {
+  return config.halt_rule.value_or(architecture(config).halting);
 }
 
 void validate(const ModelConfig& config, std::string_view where) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "driftless/base/enum_names.h"
@@ -18,6 +19,8 @@ enum class Task { Sudoku, Maze, Arc, Other };
 enum class Mixer { Attention, Tokens };
 /// Number format the reference runs its activations in; parameters are float32.
 enum class ForwardDtype { BFloat16, Float16, Float32 };
+/// Which steps that want to stop confirm each other: those in a row, or all of a board.
+enum class HaltConfirm { Consecutive, Cumulative };
 
 inline constexpr std::array<EnumName<Task>, 4> kTaskNames = {
     {{Task::Sudoku, "sudoku"}, {Task::Maze, "maze"}, {Task::Arc, "arc"}, {Task::Other, "other"}}};
@@ -30,17 +33,25 @@ inline constexpr std::array<EnumName<ForwardDtype>, 3> kForwardDtypeNames = {
     {{ForwardDtype::BFloat16, "bfloat16"},
      {ForwardDtype::Float16, "float16"},
      {ForwardDtype::Float32, "float32"}}};
+inline constexpr std::array<EnumName<HaltRule>, 3> kHaltRuleNames = {
+    {{HaltRule::Logit, "logit"}, {HaltRule::Lead, "lead"}, {HaltRule::Never, "never"}}};
+inline constexpr std::array<EnumName<HaltConfirm>, 2> kHaltConfirmNames = {
+    {{HaltConfirm::Consecutive, "consecutive"}, {HaltConfirm::Cumulative, "cumulative"}}};
 
 std::string_view to_string(Arch arch);
 std::string_view to_string(Task task);
 std::string_view to_string(Positions positions);
 std::string_view to_string(ForwardDtype dtype);
+std::string_view to_string(HaltRule rule);
+std::string_view to_string(HaltConfirm confirm);
 
 /// The enumerator called `text`. Throws BadConfig naming `where` and the nearest name.
 Arch parse_arch(std::string_view text, std::string_view where);
 Task parse_task(std::string_view text, std::string_view where);
 Positions parse_positions(std::string_view text, std::string_view where);
 ForwardDtype parse_forward_dtype(std::string_view text, std::string_view where);
+HaltRule parse_halt_rule(std::string_view text, std::string_view where);
+HaltConfirm parse_halt_confirm(std::string_view text, std::string_view where);
 
 struct ModelConfig {
   Arch arch = Arch::Trm;
@@ -72,12 +83,19 @@ struct ModelConfig {
   double noise_scale = 0.01;
   double h_init_std = 1;
   double l_init_std = 1;
+  std::optional<HaltRule> halt_rule = std::nullopt;  // where it is not the architecture's
+  double halt_threshold = 0;
+  int64_t halt_confirm_steps = 0;  // steps that must want to stop too, besides the last
+  HaltConfirm halt_confirm_mode = HaltConfirm::Consecutive;
 
   bool operator==(const ModelConfig&) const = default;
 };
 
 /// The row of the configuration's architecture.
 const Architecture& architecture(const ModelConfig& config);
+
+/// The configuration's own rule, or that of its architecture.
+HaltRule halt_rule(const ModelConfig& config);
 
 /// Checks the configuration as a whole. Throws BadConfig with the first violation, by its key.
 void validate(const ModelConfig& config, std::string_view where);

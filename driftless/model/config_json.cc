@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -22,7 +23,8 @@ enum class Use { Required, Optional, Ignored, Forbidden };
 
 using Member = std::variant<int64_t ModelConfig::*, double ModelConfig::*, Arch ModelConfig::*,
                             Task ModelConfig::*, Positions ModelConfig::*,
-                            ForwardDtype ModelConfig::*, Mixer ModelConfig::*>;
+                            ForwardDtype ModelConfig::*, Mixer ModelConfig::*,
+                            std::optional<HaltRule> ModelConfig::*, HaltConfirm ModelConfig::*>;
 
 struct Field {
   std::string_view key;
@@ -53,6 +55,12 @@ Use if_drawn(const ModelConfig& c) {
   return required_if(architecture(c).start == StartStates::Drawn);
 }
 
+/// Written only where it says something.
+template <auto kMember>
+Use unless_default(const ModelConfig& c) {
+  return c.*kMember == ModelConfig{}.*kMember ? Use::Ignored : Use::Optional;
+}
+
 constexpr Field kFields[] = {
     {"arch", &ModelConfig::arch, always},
     {"task", &ModelConfig::task, always},
@@ -79,6 +87,12 @@ constexpr Field kFields[] = {
     {"noise_scale", &ModelConfig::noise_scale, if_noisy},
     {"H_init_std", &ModelConfig::h_init_std, if_drawn},
     {"L_init_std", &ModelConfig::l_init_std, if_drawn},
+    {"halt_rule", &ModelConfig::halt_rule, unless_default<&ModelConfig::halt_rule>},
+    {"halt_threshold", &ModelConfig::halt_threshold, unless_default<&ModelConfig::halt_threshold>},
+    {"halt_confirm_steps", &ModelConfig::halt_confirm_steps,
+     unless_default<&ModelConfig::halt_confirm_steps>},
+    {"halt_confirm_mode", &ModelConfig::halt_confirm_mode,
+     unless_default<&ModelConfig::halt_confirm_mode>},
 };
 
 using Json = nlohmann::json;
@@ -121,6 +135,12 @@ struct Reader {
   void operator()(ForwardDtype ModelConfig::*member) const {
     config.*member = parse_forward_dtype(text(), where);
   }
+  void operator()(std::optional<HaltRule> ModelConfig::*member) const {
+    config.*member = parse_halt_rule(text(), where);
+  }
+  void operator()(HaltConfirm ModelConfig::*member) const {
+    config.*member = parse_halt_confirm(text(), where);
+  }
 };
 
 struct Writer {
@@ -130,6 +150,9 @@ struct Writer {
   Value operator()(int64_t ModelConfig::*member) const { return config.*member; }
   Value operator()(double ModelConfig::*member) const { return config.*member; }
   Value operator()(Mixer ModelConfig::*member) const { return config.*member == Mixer::Tokens; }
+  Value operator()(std::optional<HaltRule> ModelConfig::*member) const {
+    return std::string(to_string((config.*member).value_or(HaltRule::Logit)));
+  }
   template <class Enum>
   Value operator()(Enum ModelConfig::*member) const {
     return std::string(to_string(config.*member));

@@ -14,7 +14,9 @@ namespace {
 constexpr std::array<HaltingPolicy, 3> kPolicies = {{
     {"fixed", "every board gets all steps", [](const Progress&) { return false; }},
     {"halt", "stop when the halt logit says so",
-     [](const Progress& progress) { return progress.halt_score > 0; }},
+     [](const Progress& progress) {
+       return progress.halt_signals >= progress.halt_signals_needed;
+     }},
     {"stable", "stop when two steps in a row leave the answer unchanged",
      [](const Progress& progress) { return progress.unchanged_steps >= kStableSteps; }},
 }};
@@ -35,9 +37,12 @@ const HaltingPolicy& find_halting(std::string_view name) {
 }
 
 double halt_score(const model::ModelConfig& config, const Readout& readout) {
-  const double halt = readout.halt_logit;
-  const bool is_lead = model::architecture(config).halting == model::HaltRule::Lead;
-  return is_lead ? halt - readout.continue_logit : halt;
+  const double halt = readout.halt_logit - config.halt_threshold;
+  return model::halt_rule(config) == model::HaltRule::Lead ? halt - readout.continue_logit : halt;
+}
+
+bool wants_halt(const model::ModelConfig& config, const Readout& readout) {
+  return model::halt_rule(config) != model::HaltRule::Never && halt_score(config, readout) > 0;
 }
 
 }  // namespace driftless::reason

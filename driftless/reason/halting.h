@@ -13,8 +13,9 @@ namespace driftless::reason {
 
 /// What a policy may look at after a step.
 struct Progress {
-  int64_t steps = 0;            ///< supervision steps made, >= 1
-  double halt_score = 0;        ///< see halt_score()
+  int64_t steps = 0;         ///< supervision steps made, >= 1
+  int64_t halt_signals = 0;  ///< steps that wanted to stop, as the model counts them
+  int64_t halt_signals_needed = 1;
   int64_t unchanged_steps = 0;  ///< latest steps that left the answer as it was
 };
 
@@ -32,8 +33,12 @@ std::span<const HaltingPolicy> halting_policies();
 /// Throws InvalidArgument with the nearest name.
 const HaltingPolicy& find_halting(std::string_view name);
 
-/// Above 0 where the model itself wants to stop: the halt logit, or its lead over the continue
-/// logit.
+/// Above 0 where the model itself wants to stop, by the rule of its training: what the halt logit,
+/// for HRM its lead over the continue logit, has above the threshold. A model that never stops has
+/// a score too.
 double halt_score(const model::ModelConfig& config, const Readout& readout);
+
+/// Whether the step wants to stop: the score is above 0 and the model stops at all.
+bool wants_halt(const model::ModelConfig& config, const Readout& readout);
 
 }  // namespace driftless::reason

@@ -12,6 +12,7 @@ namespace {
 struct Slot {
   int64_t board = 0;
   int64_t unchanged_steps = 0;
+  int64_t halt_signals = 0;
   Answer answer;
 };
 
@@ -37,6 +38,12 @@ void require_finite(const Readout& readout, int64_t board, int64_t steps) {
                     ": a logit is not finite; the weights may be damaged");
 }
 
+/// The steps that wanted to stop, the latest one included.
+int64_t count_signal(int64_t before, const model::ModelConfig& config, const Readout& readout) {
+  if (wants_halt(config, readout)) return before + 1;
+  return config.halt_confirm_mode == model::HaltConfirm::Cumulative ? before : 0;
+}
+
 class Runner {
  public:
   Runner(Reasoner& reasoner, std::span<const Board> boards, const RunOptions& options)
@@ -58,6 +65,8 @@ class Runner {
       std::erase_if(active_, [&](int64_t index) {
         const bool is_done = advance(index, on_step);
         if (!is_done) return false;
+        if (options_.on_last_readout)
+          options_.on_last_readout(slot(index).board, reasoner_.read(index));
         on_done(slot(index).board, slot(index).answer);
         if (!has_next()) return true;
         start(index);
@@ -74,6 +83,7 @@ class Runner {
     Slot& started = slot(index);
     started.board = next_board_++;
     started.unchanged_steps = 0;
+    started.halt_signals = 0;
     started.answer.steps = 0;
     Board board = boards_[static_cast<size_t>(started.board)];
     board.number = started.board;
@@ -92,9 +102,12 @@ class Runner {
     current.unchanged_steps = changed || is_first ? 0 : current.unchanged_steps + 1;
     answer.halt_logit = readout.halt_logit;
     if (on_step) on_step(current.board, answer);
+    const model::ModelConfig& config = reasoner_.config();
+    current.halt_signals = count_signal(current.halt_signals, config, readout);
     return answer.steps >= options_.max_steps ||
            options_.halting.is_done({.steps = answer.steps,
-                                     .halt_score = halt_score(reasoner_.config(), readout),
+                                     .halt_signals = current.halt_signals,
+                                     .halt_signals_needed = config.halt_confirm_steps + 1,
                                      .unchanged_steps = current.unchanged_steps});
   }
 

@@ -20,10 +20,14 @@ struct Answer {
   float halt_logit = 0;
 };
 
+/// Called with the board's index and what the heads say after its last step.
+using ReadoutSink = std::function<void(int64_t board, const Readout& readout)>;
+
 struct RunOptions {
   const HaltingPolicy& halting;
   int64_t max_steps;  ///< >= 1
   StepObserver* observer = nullptr;
+  ReadoutSink on_last_readout = {};  ///< right before the board's final answer
 };
 
 /// Called with the board's index.

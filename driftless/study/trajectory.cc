@@ -115,8 +115,8 @@ void TrajectoryProbe::compare_answers(BoardPaths& paths, int64_t step, const tas
   tally.add("gained", step, !is_right_a && is_right_b ? 1 : 0);
   tally.add("float_cells", step, cell_share(example, a));
   tally.add("cells", step, cell_share(example, b));
-  const bool halts_a = reason::halt_score(config_, reference.readout) > 0;
-  const bool halts_b = reason::halt_score(config_, other.readout) > 0;
+  const bool halts_a = reason::wants_halt(config_, reference.readout);
+  const bool halts_b = reason::wants_halt(config_, other.readout);
   tally.add("halt_flip", step, halts_a != halts_b ? 1 : 0);
   if (halts_a && paths.reference.halt_step == 0) paths.reference.halt_step = step + 1;
   if (halts_b && paths.other.halt_step == 0) paths.other.halt_step = step + 1;

@@ -77,6 +77,17 @@ inline std::vector<NamedConfig> named_configs() {
              c.h_layers = 3;
              prefix(c, 1);
            }),
+      with("HrmTokens",
+           [](auto& c) {
+             c.arch = Arch::Hrm;
+             c.mixer = Mixer::Tokens;
+             c.h_layers = 1;
+           }),
+      with("TrmRope2d",
+           [](auto& c) {
+             c.positions = Positions::Rope2d;
+             c.board_width = 2;
+           }),
       with("EqrTokens",
            [](auto& c) {
              c.arch = Arch::Eqr;

@@ -37,6 +37,20 @@ TEST(ConfigJson, EveryPresetRoundTrips) {
         << preset.name;
 }
 
+TEST(ConfigJson, HaltingIsWrittenWhereItIsNotTheDefault) {
+  ModelConfig config = find_preset("trm-sudoku-att").config;
+  EXPECT_EQ(config_to_json(config).find("\"halt_rule\""), std::string::npos);
+  EXPECT_EQ(config_to_json(config).find("halt_threshold"), std::string::npos);
+  config.halt_rule = HaltRule::Lead;
+  config.halt_threshold = -0.5;
+  config.halt_confirm_steps = 2;
+  config.halt_confirm_mode = HaltConfirm::Cumulative;
+  EXPECT_EQ(config_from_json(config_to_json(config), ""), config);
+  EXPECT_EQ(halt_rule(config), HaltRule::Lead);
+  EXPECT_EQ(halt_rule(find_preset("hrm-sudoku").config), HaltRule::Lead);
+  EXPECT_EQ(halt_rule(find_preset("eqr-sudoku").config), HaltRule::Logit);
+}
+
 TEST(ConfigJson, UntiedAndRope2dRoundTrip) {
   ModelConfig untied = find_preset("trm-sudoku-mlp").config;
   untied.arch = Arch::TrmUntied;

@@ -64,12 +64,13 @@ TEST(ModelConfig, EachViolationIsNamed) {
       {"eqr-sudoku", [](ModelConfig& c) { c.l_init_std = -1; }, "L_init_std"},
       {"trm-sudoku-att", [](ModelConfig& c) { c.num_heads = 7; }, "num_heads"},
       {"trm-sudoku-att", [](ModelConfig& c) { c.num_heads = 512; }, "head width 1"},
-      {"trm-sudoku-att", [](ModelConfig& c) { c.positions = Positions::Rope2d; }, "pos_encodings"},
-      {"hrm-sudoku", [](ModelConfig& c) { c.positions = Positions::None; }, "pos_encodings"},
+      {"trm-sudoku-att", [](ModelConfig& c) { c.positions = Positions::Rope2d; }, "board_width"},
+      {"trm-sudoku-att", [](ModelConfig& c) { c.halt_confirm_steps = -1; }, "halt_confirm_steps"},
+      {"trm-sudoku-att", [=](ModelConfig& c) { c.halt_threshold = nan; }, "halt_threshold"},
       {"eqr-maze-unique", [](ModelConfig& c) { c.positions = Positions::Learned; }, "pos_enc"},
       {"eqr-maze-unique", [](ModelConfig& c) { c.positions = Positions::Rope2d; }, "board_width"},
       {"trm-sudoku-mlp", [](ModelConfig& c) { c.positions = Positions::Rope; }, "token mixer"},
-      {"hrm-sudoku", [](ModelConfig& c) { c.mixer = Mixer::Tokens; }, "hrm has no token mixer"},
+      {"hrm-sudoku", [](ModelConfig& c) { c.mixer = Mixer::Tokens; }, "token mixer"},
   };
   for (const Violation& violation : violations) {
     ModelConfig config = find_preset(violation.preset).config;
@@ -77,6 +78,20 @@ TEST(ModelConfig, EachViolationIsNamed) {
     violation.spoil(config);
     expect_error(ErrorCode::BadConfig, violation.word, [&] { validate(config, "file"); });
     expect_error(ErrorCode::BadConfig, "file: ", [&] { validate(config, "file"); });
+  }
+}
+
+TEST(ModelConfig, EveryArchitectureMayMixTokensAndRotateInTwoDimensions) {
+  for (const Arch arch : {Arch::Trm, Arch::Hrm, Arch::Eqr}) {
+    ModelConfig config = find_preset("eqr-maze-unique").config;
+    config.arch = arch;
+    config.h_layers = arch == Arch::Hrm ? 1 : 0;
+    config.positions = Positions::Rope2d;
+    config.board_width = 30;
+    EXPECT_NO_THROW(validate(config, ""));
+    config.mixer = Mixer::Tokens;
+    config.positions = Positions::None;
+    EXPECT_NO_THROW(validate(config, ""));
   }
 }
 

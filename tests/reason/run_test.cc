@@ -83,6 +83,46 @@ TEST(Run, ShowsEveryStep) {
   EXPECT_EQ(seen, (std::vector<int64_t>{1, 2, 3, 4, 4}));
 }
 
+/// Steps that one board takes whose halt logit is as given, step by step.
+int64_t steps_with(const model::ModelConfig& halting, std::vector<float> logits) {
+  testing::ScriptedReasoner reasoner(1);
+  model::ModelConfig& config = reasoner.config_to_change();
+  config.halt_confirm_steps = halting.halt_confirm_steps;
+  config.halt_confirm_mode = halting.halt_confirm_mode;
+  reasoner.halt_logits = std::move(logits);
+  const std::vector<Board> boards = {{.tokens = kScripts[0]}};
+  int64_t steps = 0;
+  run(reasoner, boards, {.halting = find_halting("halt"), .max_steps = 6},
+      [&](int64_t, const Answer& answer) { steps = answer.steps; });
+  return steps;
+}
+
+TEST(Run, HaltWaitsForTheStepsThatConfirmIt) {
+  const std::vector<float> logits = {1, -1, 1, 1, 1, -1};
+  EXPECT_EQ(steps_with({}, logits), 1);
+  EXPECT_EQ(steps_with({.halt_confirm_steps = 1}, logits), 4);
+  EXPECT_EQ(steps_with({.halt_confirm_steps = 2}, logits), 5);
+  EXPECT_EQ(steps_with({.halt_confirm_steps = 3}, logits), 6);
+  EXPECT_EQ(
+      steps_with({.halt_confirm_steps = 2, .halt_confirm_mode = model::HaltConfirm::Cumulative},
+                 logits),
+      4);
+}
+
+TEST(Run, ShowsTheLastReadoutOfEachBoard) {
+  testing::ScriptedReasoner reasoner(2);
+  std::vector<Board> boards;
+  for (const Tokens& script : kScripts) boards.push_back({.tokens = script});
+  std::map<int64_t, float> logits;
+  run(reasoner, boards,
+      {.halting = find_halting("fixed"),
+       .max_steps = 3,
+       .on_last_readout = [&](int64_t board,
+                              const Readout& readout) { logits[board] = readout.halt_logit; }},
+      [&](int64_t board, const Answer& answer) { EXPECT_EQ(logits.at(board), answer.halt_logit); });
+  EXPECT_EQ(logits.size(), kScripts.size());
+}
+
 TEST(Run, NoBoardsIsNoWork) {
   testing::ScriptedReasoner reasoner(2);
   run(reasoner, {}, {.halting = find_halting("fixed"), .max_steps = 1},
@@ -104,8 +144,18 @@ TEST(Run, RejectsBadInput) {
 
 TEST(HaltScore, FollowsTheRuleOfTraining) {
   const Readout readout{.logits = {}, .halt_logit = -1, .continue_logit = -3};
-  EXPECT_EQ(halt_score({.arch = model::Arch::Trm}, readout), -1);
-  EXPECT_EQ(halt_score({.arch = model::Arch::Hrm}, readout), 2);
+  model::ModelConfig config;
+  EXPECT_EQ(halt_score(config, readout), -1);
+  config.halt_threshold = -2;
+  EXPECT_EQ(halt_score(config, readout), 1);
+  EXPECT_TRUE(wants_halt(config, readout));
+  config.halt_rule = model::HaltRule::Never;
+  EXPECT_FALSE(wants_halt(config, readout));
+  config.halt_rule = model::HaltRule::Lead;
+  config.halt_threshold = 0.5;
+  EXPECT_EQ(halt_score(config, readout), 1.5);
+  config = {.arch = model::Arch::Hrm};
+  EXPECT_EQ(halt_score(config, readout), 2);
 }
 
 }  // namespace

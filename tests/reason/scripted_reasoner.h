@@ -41,7 +41,10 @@ class ScriptedReasoner : public Reasoner {
     for (size_t cell = 0; cell < 4; ++cell)
       logits_[cell * 16 + static_cast<size_t>(answer)] = logits_[cell * 16 + 15] = 1.0f;
     if (makes_nan) logits_[7] = std::numeric_limits<float>::quiet_NaN();
-    return {.logits = logits_, .halt_logit = read.steps >= read.halt_step ? 1.0f : -1.0f};
+    const bool wants_halt = read.steps >= read.halt_step;
+    return {.logits = logits_,
+            .halt_logit = halt_logits.empty() ? (wants_halt ? 1.0f : -1.0f)
+                                              : halt_logits[static_cast<size_t>(read.steps - 1)]};
   }
 
   [[nodiscard]] States states(int64_t) const override { return {}; }
@@ -49,6 +52,9 @@ class ScriptedReasoner : public Reasoner {
 
   std::vector<int64_t> batch_sizes;
   bool makes_nan = false;
+  std::vector<float> halt_logits;  ///< after each step, where given
+
+  model::ModelConfig& config_to_change() { return config_; }
 
  private:
   struct Slot {
