@@ -24,6 +24,8 @@ constexpr std::array kWeightTypes = {WeightType{"f32", store::DType::F32},
 struct ConvertOptions {
   std::string input;
   std::string output;
+  std::string arch;
+  std::string task;
   std::string positions;
   std::string weights = "f32";
   store::ImportOptions import;
@@ -37,13 +39,18 @@ store::DType weight_type(const std::string& name) {
 }
 
 void convert(ConvertOptions& options) {
-  if (!options.positions.empty()) {
-    options.import.positions = model::parse_positions(options.positions, "--positions");
-  }
-  const auto kind =
-      store::convert(options.input, options.output, options.import, weight_type(options.weights));
+  store::ImportOptions& import = options.import;
+  if (!options.arch.empty()) import.arch = model::parse_arch(options.arch, "--arch");
+  if (!options.task.empty()) import.task = model::parse_task(options.task, "--task");
+  if (!options.positions.empty())
+    import.positions = model::parse_positions(options.positions, "--positions");
+  const store::Converted converted =
+      store::convert(options.input, options.output, import, weight_type(options.weights));
   constexpr std::array<const char*, 3> kKinds = {"a model", "an array", "a data set"};
-  std::printf("%s: wrote %s\n", options.output.c_str(), kKinds[static_cast<size_t>(kind)]);
+  std::printf("%s: wrote %s\n", options.output.c_str(),
+              kKinds[static_cast<size_t>(converted.kind)]);
+  for (const store::Finding& finding : converted.found)
+    std::printf("  %-13s %s\n", finding.what.c_str(), finding.text.c_str());
 }
 
 }  // namespace
@@ -56,6 +63,10 @@ void add_convert_command(Verb verb) {
   verb.add_output("OUT", options->output, "safetensors file to write").required();
   verb.add_option("--weights", options->weights, "element type of a model: f32, f16 or bf16");
   auto& import = options->import;
+  verb.add_input("--config", import.config,
+                 "training configuration (default: the file's own, or all_config.yaml beside it)");
+  verb.add_option("--arch", options->arch, "trm, hrm, eqr, trm-untied or trm-stochastic");
+  verb.add_option("--task", options->task, "sudoku, maze, arc or other");
   verb.add_option("--heads", import.heads, "attention heads, where no configuration says");
   verb.add_option("--h-cycles", import.h_cycles, "outer cycles a step");
   verb.add_option("--l-cycles", import.l_cycles, "inner cycles an outer cycle");
@@ -63,7 +74,7 @@ void add_convert_command(Verb verb) {
   verb.add_option("--steps", import.steps, "supervision steps");
   verb.add_option("--cells", import.cells, "cells of a board");
   verb.add_option("--prefix-rows", import.prefix_rows, "rows before the board");
-  verb.example("driftless convert step_65100 trm.safetensors --h-cycles 3 --l-cycles 6");
+  verb.example("driftless convert step_65100 trm.safetensors");
   verb.runs([options] { convert(*options); });
 }
 

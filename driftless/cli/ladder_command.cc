@@ -84,7 +84,7 @@ void run(const Options& options) {
 
 void add_ladder_command(Verb verb) {
   auto options = std::make_shared<Options>();
-  verb.add_input("model", options->flags.model, "checkpoint or packed model (safetensors)")
+  verb.add_input("model", options->flags.model, "checkpoint, packed model or PyTorch file")
       .required();
   const Flag source =
       verb.add_input("--source", options->flags.source,

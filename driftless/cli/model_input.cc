@@ -2,6 +2,7 @@
 #include "driftless/cli/model_input.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <thread>
 
 #include "driftless/base/error.h"
@@ -16,23 +17,25 @@ std::filesystem::path default_packed_model() {
 }
 
 ModelFile load_model(const std::filesystem::path& path) {
-  if (!store::is_packed(path)) return {.checkpoint = store::load_checkpoint(path)};
-  store::PackedModel packed = store::load_packed(path);
-  store::Checkpoint checkpoint{.config = packed.config, .tensors = {}, .metadata = {}};
-  return {.checkpoint = std::move(checkpoint), .packed = std::move(packed)};
+  ModelFile model = store::open_model(path);
+  std::string line;
+  for (const store::Finding& finding : model.found)
+    line += (line.empty() ? "" : "; ") + finding.what + " " + finding.text;
+  if (!line.empty())
+    std::fprintf(stderr, "driftless: %s: %s\n", path.string().c_str(), line.c_str());
+  return model;
 }
 
 store::Checkpoint load_float_model(const std::filesystem::path& path) {
-  DRIFTLESS_REQUIRE(!store::is_packed(path), ErrorCode::InvalidArgument, path.string(),
+  ModelFile model = load_model(path);
+  DRIFTLESS_REQUIRE(!model.packed, ErrorCode::InvalidArgument, path.string(),
                     ": got a packed model, expected a float checkpoint, such as its source");
-  return store::load_checkpoint(path);
+  return std::move(model.checkpoint);
 }
 
 const task::Task& task_of(const store::Checkpoint& checkpoint) {
-  const model::ModelConfig& config = checkpoint.config;
-  DRIFTLESS_REQUIRE(config.task != model::Task::Other, ErrorCode::Unsupported,
-                    "the model's task is 'other', which has no files of its own");
-  return task::find_task(model::to_string(config.task));
+  const model::Task task = checkpoint.config.task;
+  return task == model::Task::Other ? task::other_task() : task::find_task(model::to_string(task));
 }
 
 void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,
@@ -41,7 +44,8 @@ void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Exa
   for (const task::Example& example : examples) {
     DRIFTLESS_REQUIRE(std::ssize(example.input) == config.seq_len, ErrorCode::BadFile, where,
                       ": board; got ", example.input.size(), " cells, expected ", config.seq_len,
-                      " as the model has");
+                      " as the model has; a model without a table of positions takes others: "
+                      "'driftless convert' with --cells");
     DRIFTLESS_REQUIRE(config.puzzle_emb_len == 0 || example.puzzle < config.num_puzzle_identifiers,
                       ErrorCode::BadFile, where, ": puzzle identifier; got ", example.puzzle,
                       ", expected one of the model's ", config.num_puzzle_identifiers);

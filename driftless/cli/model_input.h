@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driftless/reason/reasoner.h"
-#include "driftless/store/packed_model.h"
+#include "driftless/store/model_file.h"
 #include "driftless/task/table.h"
 
 namespace driftless::cli {
@@ -19,19 +19,16 @@ namespace driftless::cli {
 std::filesystem::path default_model();
 std::filesystem::path default_packed_model();
 
-/// A model file: a checkpoint, or a packed model, whose checkpoint then has a configuration only.
-struct ModelFile {
-  store::Checkpoint checkpoint;
-  std::optional<store::PackedModel> packed{};
-};
+using store::ModelFile;
 
-/// Throws what store::load_checkpoint and store::load_packed throw.
+/// A model file of any kind. What was found out about one from elsewhere goes to stderr. Throws
+/// what store::open_model throws.
 ModelFile load_model(const std::filesystem::path& path);
 
 /// A float checkpoint. Throws InvalidArgument, besides, for a packed model.
 store::Checkpoint load_float_model(const std::filesystem::path& path);
 
-/// The task that the model was trained for. Throws Unsupported when it is none of ours.
+/// The task that the model was trained for.
 const task::Task& task_of(const store::Checkpoint& checkpoint);
 
 /// Throws BadFile when the boards have another number of cells than the model or name a row that

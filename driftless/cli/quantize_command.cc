@@ -31,7 +31,7 @@ void complete(SchemeFlags& flags) {
 
 void quantize(QuantizeOptions options) {
   if (options.scheme.plan.empty()) complete(options.scheme);
-  const store::Checkpoint checkpoint = store::load_checkpoint(options.model);
+  const store::Checkpoint checkpoint = load_float_model(options.model);
   const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
   store::PackedModel packed = store::pack_model(checkpoint, scheme.plan);
   packed.source_sha256 = sha256_of_file(options.model);
@@ -49,7 +49,7 @@ void quantize(QuantizeOptions options) {
 
 void add_quantize_command(Verb verb) {
   auto options = std::make_shared<QuantizeOptions>();
-  verb.add_input("MODEL", options->model, "checkpoint (safetensors)").required();
+  verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
   verb.add_output("OUT", options->output, "packed model to write (safetensors)").required();
   add_scheme_flags(verb, options->scheme);
   verb.example("driftless quantize model.safetensors packed.safetensors --weights mxint4");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "driftless/base/error.h"
 #include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/board_text.h"
@@ -74,6 +75,10 @@ void solve(SolveOptions options) {
     options.model = (options.is_native ? default_packed_model() : default_model()).string();
   const ModelFile model = load_model(options.model);
   const store::Checkpoint& checkpoint = model.checkpoint;
+  DRIFTLESS_REQUIRE(checkpoint.config.task != model::Task::Other, ErrorCode::Unsupported,
+                    options.model,
+                    ": the model's task has no boards that could be shown; expected "
+                    "'driftless eval' with a data-set folder");
   const task::Task& task = task_of(checkpoint);
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
   require_fits(checkpoint, examples, options.file.empty() ? "solve" : options.file);
@@ -105,7 +110,7 @@ void add_solve_command(Verb verb) {
   verb.add_input("--file", options->file, "solve every board of a file (ARC: every test input)")
       .excludes(board);
   verb.add_input("--model", options->model,
-                 "checkpoint or packed model (default: the bundled Sudoku model)");
+                 "checkpoint, packed model or PyTorch file (default: the bundled Sudoku model)");
   verb.add_switch("--native", options->is_native,
                   "multiply integers; without --model the bundled packed model");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")

@@ -60,7 +60,10 @@ void require_complete(const model::ModelConfig& config, const TensorMap& tensors
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {
-  const Safetensors file = read_safetensors(path);
+  return parse_checkpoint(read_safetensors(path));
+}
+
+Checkpoint parse_checkpoint(const Safetensors& file) {
   Checkpoint checkpoint;
   checkpoint.metadata = file.metadata();
   const auto config = checkpoint.metadata.extract(kConfigKey);

@@ -39,6 +39,7 @@ void require_complete(const model::ModelConfig& config, const TensorMap& tensors
 /// Reads a safetensors file with its configuration under the metadata key `config`. Throws Io,
 /// BadFile, BadConfig, Unsupported or Numeric.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
+Checkpoint parse_checkpoint(const Safetensors& file);
 
 /// Writes a checkpoint that load_checkpoint reads back; `weights` is F32, F16 or BF16. The initial
 /// states stay F32. Throws what require_complete throws, Numeric where a value does not fit, or Io.

@@ -19,6 +19,7 @@
 #include "driftless/quant/planned_layer.h"
 #include "driftless/quant/runs.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/store/file_kind.h"
 
 namespace driftless::store {
 namespace {
@@ -272,7 +273,8 @@ void save_packed(const std::filesystem::path& path, const PackedModel& model) {
 }
 
 bool is_packed(const std::filesystem::path& path) {
-  return read_safetensors(path).metadata().contains("packed");
+  return kind_of(path) == FileKind::Safetensors &&
+         read_safetensors(path).metadata().contains("packed");
 }
 
 PackedModel load_packed(const std::filesystem::path& path) {

@@ -49,7 +49,7 @@ PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& pla
 /// Throws Io where the file cannot be written.
 void save_packed(const std::filesystem::path& path, const PackedModel& model);
 
-/// Whether a file says that it is a packed model. Throws Io, BadFile.
+/// Whether a file says that it is a packed model. Throws Io, BadFile, Unsupported.
 bool is_packed(const std::filesystem::path& path);
 
 /// Throws Io, BadFile, BadConfig, Unsupported or Numeric: for whatever does not agree with

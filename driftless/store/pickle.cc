@@ -49,6 +49,16 @@ enum class Opcode : uint8_t {
   NewTrue = 0x88,
   NewFalse = 0x89,
   Long1 = 0x8a,
+  // Since protocol 3.
+  BinBytes = 'B',
+  ShortBinBytes = 'C',
+  // Since protocol 4.
+  ShortBinUnicode = 0x8c,
+  BinUnicode8 = 0x8d,
+  BinBytes8 = 0x8e,
+  StackGlobal = 0x93,
+  Memoize = 0x94,
+  Frame = 0x95,
 };
 
 class Machine {
@@ -92,6 +102,16 @@ class Machine {
         return push(std::bit_cast<double>(__builtin_bswap64(read<uint64_t>())));
       case Opcode::BinUnicode:
         return push(read_text(read<uint32_t>()));
+      case Opcode::ShortBinUnicode:
+        return push(read_text(read<uint8_t>()));
+      case Opcode::BinUnicode8:
+        return push(read_text(read<uint64_t>()));
+      case Opcode::ShortBinBytes:
+        return push_skipped(read<uint8_t>());
+      case Opcode::BinBytes:
+        return push_skipped(read<uint32_t>());
+      case Opcode::BinBytes8:
+        return push_skipped(read<uint64_t>());
       case Opcode::EmptyDict:
         return push(PickleDict{});
       case Opcode::EmptyList:
@@ -118,6 +138,11 @@ class Machine {
         const std::string_view module = read_line();
         return push(find_global(module, read_line(), where_));
       }
+      case Opcode::StackGlobal: {
+        const auto names = pop_count(2);
+        const auto module = as<std::string_view>(names[0], "a module's name");
+        return push(find_global(module, as<std::string_view>(names[1], "a name"), where_));
+      }
       case Opcode::Reduce:
       case Opcode::NewObj: {
         const auto operands = pop_count(2);
@@ -139,6 +164,8 @@ class Machine {
         return store_memo(read<uint8_t>());
       case Opcode::LongBinPut:
         return store_memo(read<uint32_t>());
+      case Opcode::Memoize:
+        return store_memo(static_cast<uint32_t>(memo_.size()));
       case Opcode::BinGet:
         return load_memo(read<uint8_t>());
       case Opcode::LongBinGet:
@@ -152,10 +179,14 @@ class Machine {
     switch (opcode) {
       case Opcode::Proto: {
         const int version = read<uint8_t>();
-        DRIFTLESS_REQUIRE(version == 2, ErrorCode::Unsupported, where_, ": pickle protocol; got ",
-                          version, ", expected 2, the default of torch.save");
+        DRIFTLESS_REQUIRE(version >= 2 && version <= 4, ErrorCode::Unsupported, where_,
+                          ": pickle protocol; got ", version,
+                          ", expected 2, the default of torch.save, to 4");
         return true;
       }
+      case Opcode::Frame:  // a hint for readers of streams
+        read<uint64_t>();
+        return true;
       case Opcode::Mark:
         require_room(marks_.size());
         marks_.push_back(stack_.size());
@@ -201,6 +232,11 @@ class Machine {
     return true;
   }
 
+  /// Bytes: parts of random states, never of a tensor.
+  bool push_skipped(size_t length) {
+    read_text(length);
+    return push(PickleOpaque{});
+  }
   bool push(PickleValue value) {
     require_room(pickle_.values.size());
     pickle_.values.push_back(std::move(value));

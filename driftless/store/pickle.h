@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A restricted unpickler. It knows the opcodes of protocol 2 that PyTorch writes, builds
+// A restricted unpickler. It knows the opcodes of protocols 2 to 4 that PyTorch writes, builds
 // containers, numbers, text and tensor descriptions, and runs nothing: a global is a row of a fixed
 // table, and "calling" it fills in a struct. Whatever is not in the tables is an error that names
 // it.

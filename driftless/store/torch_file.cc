@@ -20,7 +20,11 @@ namespace {
 constexpr std::array<std::string_view, 2> kBatchBufferNames = {"puzzle_emb.local_weights",
                                                                "puzzle_emb.local_ids"};
 /// What an exponential average leaves out, because it is no trained parameter.
-constexpr std::array<std::string_view, 3> kBufferNames = {"H_init", "L_init", "puzzle_emb.weights"};
+constexpr std::array<std::string_view, 4> kBufferNames = {"H_init", "L_init", "puzzle_emb.weights",
+                                                          "absolute_pos_embedding"};
+/// A configuration is far smaller; a pickle may refer to a dictionary from inside itself.
+constexpr int64_t kMaxConfigValues = 10000;
+constexpr int64_t kMaxConfigDepth = 4;
 
 template <size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -131,7 +135,7 @@ void add_tensors(Archive& archive, const PickleDict& dict, Wanted is_wanted, Ten
     DRIFTLESS_REQUIRE(key != nullptr, ErrorCode::BadFile, archive.where(),
                       ": a state dict has a key that is not text");
     const std::string name = plain_name(*key);
-    if (is_batch_buffer(name) || !is_wanted(name)) continue;
+    if (is_scratch(name) || !is_wanted(name)) continue;
     const std::string place = archive.where() + ": tensor " + quote(*key);
     const auto* tensor = std::get_if<PickleTensor>(&pickle.at(value_ref));
     DRIFTLESS_REQUIRE(tensor != nullptr, ErrorCode::BadFile, place, ": not a tensor");
@@ -141,7 +145,7 @@ void add_tensors(Archive& archive, const PickleDict& dict, Wanted is_wanted, Ten
   }
 }
 
-/// The scalar as text, or nothing for containers and null.
+/// The scalar as text, empty for null, or nothing for containers.
 std::optional<std::string> scalar_text(const PickleValue& value) {
   if (const auto* text = std::get_if<std::string_view>(&value)) return std::string(*text);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
@@ -152,22 +156,45 @@ std::optional<std::string> scalar_text(const PickleValue& value) {
     text << *real;
     return text.str();
   }
+  if (std::holds_alternative<PickleNone>(value)) return "";
   return std::nullopt;
 }
 
-/// The scalars of config["arch"], under the names that parse_yaml gives them.
-FlatConfig training_config(const Pickle& pickle, const PickleValue& state) {
-  FlatConfig flat;
-  const PickleValue* config = find_item(pickle, state, "config");
-  const PickleValue* arch = config == nullptr ? nullptr : find_item(pickle, *config, "arch");
-  const auto* dict = arch == nullptr ? nullptr : std::get_if<PickleDict>(arch);
-  if (dict == nullptr) return flat;
-  for (const auto& [key_ref, value_ref] : dict->items) {
-    const auto* key = std::get_if<std::string_view>(&pickle.at(key_ref));
-    const auto text = scalar_text(pickle.at(value_ref));
-    if (key != nullptr && text) flat["arch." + std::string(*key)] = *text;
+/// Collects the scalars of a value under the names that parse_yaml gives them.
+class Flattener {
+ public:
+  explicit Flattener(const Pickle& pickle) : pickle_(pickle) {}
+
+  void add(const PickleValue& value, const std::string& path, int64_t depth) {
+    if (++values_ > kMaxConfigValues || depth > kMaxConfigDepth) return;
+    const auto below = [&](const std::string& name, PickleRef item) {
+      add(pickle_.at(item), path.empty() ? name : path + "." + name, depth + 1);
+    };
+    if (const auto* dict = std::get_if<PickleDict>(&value)) {
+      for (const auto& [key, item] : dict->items)
+        if (const auto* name = std::get_if<std::string_view>(&pickle_.at(key)))
+          below(std::string(*name), item);
+    } else if (const auto* list = std::get_if<PickleList>(&value)) {
+      for (size_t i = 0; i < list->items.size(); ++i) below(std::to_string(i), list->items[i]);
+    } else if (const auto text = scalar_text(value)) {
+      flat_[path] = *text;
+    }
   }
-  return flat;
+  FlatConfig take() { return std::move(flat_); }
+
+ private:
+  const Pickle& pickle_;
+  FlatConfig flat_;
+  int64_t values_ = 0;
+};
+
+/// The training state's own configuration; empty where it has none of a model.
+FlatConfig training_config(const Pickle& pickle, const PickleValue& state) {
+  const PickleValue* config = find_item(pickle, state, "config");
+  if (config == nullptr || find_item(pickle, *config, "arch") == nullptr) return {};
+  Flattener flattener(pickle);
+  flattener.add(*config, "", 0);
+  return flattener.take();
 }
 
 const PickleDict& dict_of(const PickleValue* value, const char* what, const std::string& where) {
@@ -189,7 +216,7 @@ TorchModel read_training_state(Archive& archive) {
   const PickleDict& raw =
       dict_of(find_item(pickle, archive.root(), "model"), "'model'", archive.where());
   const PickleValue* ema = find_item(pickle, archive.root(), "ema");
-  if (ema == nullptr) {
+  if (ema == nullptr || std::holds_alternative<PickleNone>(*ema)) {
     model.weights = "state_dict";
     add_tensors(archive, raw, is_any, model.tensors);
     return model;
@@ -216,7 +243,11 @@ std::string plain_name(std::string_view key) {
   return join(segments, ".");
 }
 
-bool is_batch_buffer(std::string_view name) { return is_one_of(kBatchBufferNames, name); }
+bool is_scratch(std::string_view name) {
+  const std::vector<std::string_view> segments = split(name, '.');
+  return is_one_of(kBatchBufferNames, name) ||
+         std::find(segments.begin(), segments.end(), "rotary_emb") != segments.end();
+}
 
 TorchModel read_torch(const std::filesystem::path& path) {
   Archive archive(path);

@@ -9,8 +9,8 @@
 
 namespace driftless::store {
 
-/// Dotted path to text: {"arch.H_cycles", "3"}; elements of a list have their index as name. Null
-/// values are left out.
+/// Dotted path to text: {"arch.H_cycles", "3"}; elements of a list have their index as name. A
+/// null is an empty text.
 using FlatConfig = std::map<std::string, std::string>;
 
 /// `where` starts every message. Throws BadFile on malformed or outsized text, Unsupported without

@@ -91,6 +91,19 @@ std::vector<Example> read_arc(const std::filesystem::path& path) {
   return examples;
 }
 
+std::vector<Example> read_no_file(const std::filesystem::path& path) {
+  fail(ErrorCode::BadFile, path.string(),
+       ": boards of a task without files of its own; expected a data-set folder");
+}
+
+constexpr Task kOtherTask = {
+    .name = "other",
+    .description = "any other task: data-set folders",
+    .alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    .seq_len = 0,
+    .read = read_no_file,
+    .check = check_counted_cells};
+
 constexpr std::string_view kArcAlphabet = "?|0123456789";
 
 constexpr std::array<Task, 4> kTasks = {{
@@ -136,6 +149,8 @@ const Task& find_task(std::string_view name) {
   fail(ErrorCode::InvalidArgument, "unknown task; got '", name, "', expected one of ",
        join(names, ", "), "; nearest is ", nearest_word(name, names));
 }
+
+const Task& other_task() { return kOtherTask; }
 
 std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path) {
   std::vector<Example> examples = task.read(path);

@@ -44,6 +44,10 @@ std::span<const Task> tasks();
 /// Throws InvalidArgument with the nearest name.
 const Task& find_task(std::string_view name);
 
+/// Boards of any other kind, which come from data-set folders only: right is what the label says.
+/// Its alphabet has digits and letters for the first 62 tokens.
+const Task& other_task();
+
 /// Reads the boards of a file. Throws BadFile when it has none or boards of several sizes.
 std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path);
 

@@ -34,7 +34,15 @@ class Convert : public ::testing::Test {
     write_file_atomic(dir_.path() / name, text);
   }
   ConvertedKind run(const std::string& in, const ImportOptions& options = {}) {
-    return convert(dir_.path() / in, dir_.path() / "out.safetensors", options);
+    return convert(dir_.path() / in, dir_.path() / "out.safetensors", options).kind;
+  }
+  /// What convert says of a model.
+  std::string found(const std::string& in, const std::string& what) {
+    std::string text;
+    for (const Finding& finding :
+         convert(dir_.path() / in, dir_.path() / "out.safetensors", {}).found)
+      if (finding.what == what) text += finding.text;
+    return text;
   }
   Checkpoint out() { return load_checkpoint(dir_.path() / "out.safetensors"); }
 
@@ -97,6 +105,81 @@ TEST_F(Convert, TorchFileWithConfigurationBesideIt) {
   expect_same(out(), checkpoint);
   put("run/all_config.yaml", "arch: [");
   expect_error(ErrorCode::BadFile, "all_config.yaml: not valid YAML", [&] { run("run/step_1"); });
+}
+
+constexpr const char* kTrmYaml =
+    "arch:\n  H_cycles: 3\n  L_cycles: 6\n"
+    "  name: recursive_reasoning.trm@TinyRecursiveReasoningModel_ACTV1\n"
+    "data_paths:\n- data/sudoku\nema: true\n";
+
+TEST_F(Convert, SaysWhatItFound) {
+  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  put("step_1", torch_bytes(small_checkpoint(sudoku_config())));
+  put("all_config.yaml", kTrmYaml);
+  EXPECT_EQ(found("step_1", "architecture"), "trm, token mixer without positions");
+  EXPECT_NE(found("step_1", "sizes").find("width 4, blocks 1, tokens 11, cells 81"),
+            std::string::npos);
+  EXPECT_EQ(found("step_1", "recursion"), "3 x 6 cycles, 16 steps");
+  EXPECT_EQ(found("step_1", "task"), "sudoku");
+  EXPECT_EQ(found("step_1", "weights"), "averaged (saved with ema: true)");
+  EXPECT_EQ(found("step_1", "configuration"), (dir_.path() / "all_config.yaml").string());
+  EXPECT_EQ(found("step_1", "assumed"), "");
+}
+
+TEST_F(Convert, TheConfigurationMayLieElsewhere) {
+  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  const Checkpoint checkpoint = small_checkpoint(sudoku_config());
+  put("step_1", torch_bytes(checkpoint));
+  put("all_config.yaml", "arch: {H_cycles: 9, L_cycles: 9}");
+  put("elsewhere/run.yaml", kTrmYaml);
+  put("elsewhere/arch.yaml", "H_cycles: 3\nL_cycles: 6\n");
+  for (const char* name : {"run.yaml", "arch.yaml"}) {
+    ImportOptions options;
+    options.config = dir_.path() / "elsewhere" / name;
+    run("step_1", options);
+    expect_same(out(), checkpoint);
+    run("out.safetensors", options);
+    expect_same(out(), checkpoint);
+  }
+}
+
+TEST_F(Convert, FixedPositionsAreKeptAsLearnedOnes) {
+  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  model::ModelConfig config = sudoku_config();
+  config.positions = model::Positions::Learned;
+  const Checkpoint checkpoint = small_checkpoint(config);
+  TensorMap saved = checkpoint.tensors;
+  auto table = saved.extract("embed_pos.embedding_weight");
+  table.key() = "absolute_pos_embedding";
+  saved.insert(std::move(table));
+  TensorMap shadow = saved;
+  for (const char* name : {"absolute_pos_embedding", "H_init", "L_init"}) shadow.erase(name);
+  TorchArchive archive;
+  const auto text = [](const char* key, const char* value) {
+    return op::text(key) + op::text(value);
+  };
+  put("trm.pth",
+      archive.file(op::dict(
+          op::text("model") + op::dict(archive.items(saved, "model.inner.")) + op::text("config") +
+          op::dict(op::text("arch") +
+                   op::dict(text("name", "trm@TRMModel") + text("pos_encodings", "absolute") +
+                            op::text("H_cycles") + "K\x03" + op::text("L_cycles") + "K\x06")) +
+          op::text("ema") +
+          op::dict(op::text("shadow") + op::dict(archive.items(shadow, "model.inner."))))));
+  run("trm.pth");
+  expect_same(out(), checkpoint);
+}
+
+TEST_F(Convert, TablesOfRotationsAreLeftOut) {
+  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  const Checkpoint checkpoint = small_checkpoint(sudoku_config());
+  Checkpoint saved = checkpoint;
+  saved.tensors["rotary_emb.cos_cached"] = {{2, 2}, {1, 1, 1, 1}};
+  saved.tensors["rotary_emb.inv_freq"] = {{1}, {1}};
+  put("step_1", torch_bytes(saved));
+  put("all_config.yaml", kTrmYaml);
+  run("step_1");
+  expect_same(out(), checkpoint);
 }
 
 TEST_F(Convert, TrainingStateCarriesItsConfiguration) {

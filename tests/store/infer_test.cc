@@ -54,16 +54,21 @@ ImportOptions options_of(const ModelConfig& config) {
   return options;
 }
 
+ModelConfig config_of(const TensorMap& tensors, const FlatConfig& training,
+                      const ImportOptions& options, std::string_view where) {
+  return infer_config(tensors, training, options, where).config;
+}
+
 TEST(Infer, EveryPresetFromItsTrainingConfiguration) {
   for (const model::Preset& preset : model::presets())
-    EXPECT_EQ(infer_config(tensors_of(preset.config), training_of(preset.config), {}, "f"),
+    EXPECT_EQ(config_of(tensors_of(preset.config), training_of(preset.config), {}, "f"),
               preset.config)
         << preset.name;
 }
 
 TEST(Infer, EveryPresetFromFlags) {
   for (const model::Preset& preset : model::presets())
-    EXPECT_EQ(infer_config(tensors_of(preset.config), {}, options_of(preset.config), "f"),
+    EXPECT_EQ(config_of(tensors_of(preset.config), {}, options_of(preset.config), "f"),
               preset.config)
         << preset.name;
 }
@@ -72,9 +77,9 @@ TEST(Infer, WhatNoSourceTellsNamesItsFlag) {
   const ModelConfig config = model::find_preset("trm-maze").config;
   const TensorMap tensors = tensors_of(config);
   const auto expect_flag = [&](const char* flag, const ImportOptions& options) {
-    expect_error(ErrorCode::BadConfig, flag, [&] { infer_config(tensors, {}, options, "f"); });
+    expect_error(ErrorCode::BadConfig, flag, [&] { config_of(tensors, {}, options, "f"); });
     expect_error(ErrorCode::BadConfig, "f: shapes do not tell",
-                 [&] { infer_config(tensors, {}, options, "f"); });
+                 [&] { config_of(tensors, {}, options, "f"); });
   };
   const ImportOptions whole = options_of(config);
   const auto without = [&](auto member) {
@@ -96,9 +101,9 @@ TEST(Infer, UnknownVocabularyNeedsTheCells) {
   config.task = model::Task::Other;
   ImportOptions options = options_of(config);
   expect_error(ErrorCode::BadConfig, "--cells",
-               [&] { infer_config(tensors_of(config), {}, options, "f"); });
+               [&] { config_of(tensors_of(config), {}, options, "f"); });
   options.cells = 100;
-  EXPECT_EQ(infer_config(tensors_of(config), {}, options, "f"), config);
+  EXPECT_EQ(config_of(tensors_of(config), {}, options, "f"), config);
 }
 
 TEST(Infer, LearnedPositionsAndUntiedCyclesComeFromShapes) {
@@ -107,13 +112,13 @@ TEST(Infer, LearnedPositionsAndUntiedCyclesComeFromShapes) {
   ImportOptions options = options_of(learned);
   options.positions.reset();
   options.prefix_rows.reset();
-  EXPECT_EQ(infer_config(tensors_of(learned), {}, options, "f"), learned);
+  EXPECT_EQ(config_of(tensors_of(learned), {}, options, "f"), learned);
   ModelConfig untied = model::find_preset("trm-sudoku-mlp-256").config;
   untied.arch = Arch::TrmUntied;
   untied.l_cycles = 3;
   ImportOptions cycles;
   cycles.h_cycles = 3;
-  EXPECT_EQ(infer_config(tensors_of(untied), {}, cycles, "f"), untied);
+  EXPECT_EQ(config_of(tensors_of(untied), {}, cycles, "f"), untied);
 }
 
 TEST(Infer, EqrTakesItsNumbersFromTraining) {
@@ -128,16 +133,16 @@ TEST(Infer, EqrTakesItsNumbersFromTraining) {
   training["arch.lambda_"] = "0.9";
   training["arch.noise_scale"] = "5.0e-01";
   training["arch.L_init_std"] = "8";
-  EXPECT_EQ(infer_config(tensors_of(config), training, {}, "f"), config);
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
   training["arch.board_width"] = "25";
-  EXPECT_EQ(infer_config(tensors_of(config), training, {}, "f").board_width, 25);
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f").board_width, 25);
 }
 
 TEST(Infer, RotationsDoNotCountForATokenMixer) {
   const ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
   FlatConfig training = training_of(config);
   training["arch.pos_encodings"] = "rope";
-  EXPECT_EQ(infer_config(tensors_of(config), training, {}, "f").positions, Positions::None);
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f").positions, Positions::None);
 }
 
 TEST(Infer, ZeroPrefixLengthMeansWholeRowsOfTheTable) {
@@ -145,7 +150,7 @@ TEST(Infer, ZeroPrefixLengthMeansWholeRowsOfTheTable) {
   config.puzzle_emb_len = 1;
   FlatConfig training = training_of(config);
   training["arch.puzzle_emb_len"] = "0";
-  EXPECT_EQ(infer_config(tensors_of(config), training, {}, "f"), config);
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
 }
 
 TEST(Infer, WhatTheUserGivesWins) {
@@ -156,7 +161,7 @@ TEST(Infer, WhatTheUserGivesWins) {
   options.l_cycles = 5;
   options.steps = 32;
   options.positions = Positions::None;
-  const ModelConfig got = infer_config(tensors_of(config), training_of(config), options, "f");
+  const ModelConfig got = config_of(tensors_of(config), training_of(config), options, "f");
   EXPECT_EQ(got.num_heads, 4);
   EXPECT_EQ(got.h_cycles, 2);
   EXPECT_EQ(got.l_cycles, 5);
@@ -170,11 +175,11 @@ TEST(Infer, ArchitectureByItsModuleName) {
   for (const char* name : {"hrm.hrm_act_v1@HierarchicalReasoningModel_ACTV1",
                            "recursive_reasoning.hrm@HierarchicalReasoningModel_ACTV1"}) {
     training["arch.name"] = name;
-    EXPECT_EQ(infer_config(tensors_of(hrm), training, {}, "f"), hrm);
+    EXPECT_EQ(config_of(tensors_of(hrm), training, {}, "f"), hrm);
   }
   training["arch.name"] = "recursive_reasoning.trm_singlez@TinyRecursiveReasoningModel_ACTV1";
   expect_error(ErrorCode::Unsupported, "trm_singlez",
-               [&] { infer_config(tensors_of(hrm), training, {}, "f"); });
+               [&] { config_of(tensors_of(hrm), training, {}, "f"); });
 }
 
 TEST(Infer, ContradictionsAndBadValuesAreNamed) {
@@ -183,7 +188,7 @@ TEST(Infer, ContradictionsAndBadValuesAreNamed) {
   const auto expect_refused = [&](const char* key, const char* value, const char* word) {
     FlatConfig training = training_of(config);
     training[key] = value;
-    expect_error(ErrorCode::BadConfig, word, [&] { infer_config(tensors, training, {}, "f"); });
+    expect_error(ErrorCode::BadConfig, word, [&] { config_of(tensors, training, {}, "f"); });
   };
   expect_refused("arch.hidden_size", "256", "arch.hidden_size contradicts the tensors; got 256");
   expect_refused("arch.L_layers", "4", "arch.L_layers contradicts");
@@ -194,13 +199,159 @@ TEST(Infer, ContradictionsAndBadValuesAreNamed) {
   expect_refused("arch.num_heads", "7", "num_heads does not divide");
 }
 
+TEST(Infer, EverythingMissingIsSaidAtOnce) {
+  const ModelConfig config = model::find_preset("trm-maze").config;
+  expect_error(ErrorCode::BadConfig, "--prefix-rows, --positions, --h-cycles, --l-cycles, --heads",
+               [&] { config_of(tensors_of(config), {}, {}, "f"); });
+  expect_error(ErrorCode::BadConfig, "the outer cycles, the inner cycles, the attention heads",
+               [&] { config_of(tensors_of(config), {}, {}, "f"); });
+}
+
+TEST(Infer, NullPositionsMeanNone) {
+  ModelConfig config = model::find_preset("eqr-maze-unique").config;
+  config.positions = Positions::None;
+  FlatConfig training = training_of(config);
+  training["arch.pos_encodings"] = "";
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
+  training.erase("arch.pos_encodings");
+  expect_error(ErrorCode::BadConfig, "--positions",
+               [&] { config_of(tensors_of(config), training, {}, "f"); });
+}
+
+TEST(Infer, AMissingPrefixLengthIsTheDefaultOfTheCode) {
+  const ModelConfig config = model::find_preset("trm-maze").config;
+  FlatConfig training = training_of(config);
+  training.erase("arch.puzzle_emb_len");
+  training["arch.name"] = "recursive_reasoning.trm@TinyRecursiveReasoningModel_ACTV1";
+  training["data_paths.0"] = "data/maze-30x30-hard-1k";
+  const Inferred inferred = infer_config(tensors_of(config), training, {}, "f");
+  EXPECT_EQ(inferred.config, config);
+  EXPECT_EQ(inferred.assumed,
+            std::vector<std::string>{"16 prefix rows, the default (--prefix-rows)"});
+  training["arch.name"] = "trm@TRMModel";
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f").puzzle_emb_len, 1);
+}
+
+TEST(Infer, ABoardSizeThatNothingTellsIsSaidToBeAssumed) {
+  ModelConfig config = model::find_preset("trm-maze").config;
+  FlatConfig training = training_of(config);
+  const Inferred assumed = infer_config(tensors_of(config), training, {}, "f");
+  EXPECT_EQ(assumed.config, config);
+  ASSERT_EQ(assumed.assumed.size(), 1u);
+  EXPECT_NE(assumed.assumed[0].find("900 cells"), std::string::npos);
+  EXPECT_NE(assumed.assumed[0].find("--cells"), std::string::npos);
+
+  config.seq_len = 100;
+  training["data_paths.0"] = "data/v2x/maze-10x10-easy";
+  const Inferred named = infer_config(tensors_of(config), training, {}, "f");
+  EXPECT_EQ(named.config, config);
+  EXPECT_TRUE(named.assumed.empty());
+  training.erase("data_paths.0");
+  ImportOptions options;
+  options.cells = 100;
+  const Inferred given = infer_config(tensors_of(config), training, options, "f");
+  EXPECT_EQ(given.config, config);
+  EXPECT_TRUE(given.assumed.empty());
+}
+
+TEST(Infer, NineDigitsMakeABoardOfNineByNine) {
+  const ModelConfig config = model::find_preset("trm-sudoku-att").config;
+  FlatConfig training = training_of(config);
+  EXPECT_EQ(infer_config(tensors_of(config), training, {}, "f").assumed.size(), 1u);
+  training["data_path"] = "data/Sudoku-Extreme-1k";
+  const Inferred named = infer_config(tensors_of(config), training, {}, "f");
+  EXPECT_EQ(named.config, config);
+  EXPECT_TRUE(named.assumed.empty());
+}
+
+TEST(Infer, ATokenMixerTellsTheSizeOfItsBoards) {
+  ModelConfig config = model::find_preset("trm-maze-mlp").config;
+  config.seq_len = 100;
+  FlatConfig training = training_of(config);
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
+  training.erase("arch.puzzle_emb_len");
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
+}
+
+TEST(Infer, ArchitectureAndTaskMayBeGiven) {
+  ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
+  config.seq_len = 16;
+  config.task = model::Task::Other;
+  FlatConfig training = training_of(config);
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
+  ImportOptions options;
+  options.task = model::Task::Sudoku;
+  config.task = model::Task::Sudoku;
+  training["arch.name"] = "my_fork.tiny@Tiny";
+  expect_error(ErrorCode::Unsupported, "--arch",
+               [&] { config_of(tensors_of(config), training, options, "f"); });
+  options.arch = Arch::Trm;
+  EXPECT_EQ(config_of(tensors_of(config), training, options, "f"), config);
+}
+
+TEST(Infer, EqrsRepositoryHasMoreOfTrmAndHrm) {
+  ModelConfig trm = model::find_preset("eqr-maze-unique").config;
+  trm.arch = Arch::Trm;
+  trm.positions = Positions::Rope2d;
+  trm.board_width = 30;
+  FlatConfig training = training_of(trm);
+  training["arch.name"] = "trm@TRMModel";
+  training["arch.board_width"] = "";
+  EXPECT_EQ(config_of(tensors_of(trm), training, {}, "f"), trm);
+
+  ModelConfig hrm = model::find_preset("hrm-sudoku").config;
+  hrm.mixer = model::Mixer::Tokens;
+  hrm.positions = Positions::None;
+  hrm.puzzle_emb_len = 16;
+  training = training_of(hrm);
+  training["arch.name"] = "hrm@HRMModel";
+  training["arch.puzzle_emb_len"] = "16";
+  EXPECT_EQ(config_of(tensors_of(hrm), training, {}, "f"), hrm);
+
+  training = training_of(trm);
+  training["arch.pos_encodings"] = "absolute";
+  expect_error(ErrorCode::BadFile, "absolute_pos_embedding",
+               [&] { config_of(tensors_of(trm), training, {}, "f"); });
+}
+
+TEST(Infer, HaltingSettingsAreKept) {
+  ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
+  FlatConfig training = training_of(config);
+  training["arch.no_ACT_continue"] = "true";
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
+  training["arch.no_ACT_continue"] = "false";
+  training["arch.halt_threshold"] = "0.5";
+  training["arch.halt_confirm_steps"] = "2";
+  training["arch.halt_confirm_mode"] = "total";
+  training["arch.act_inference"] = "true";
+  config.halt_rule = model::HaltRule::Lead;
+  config.halt_threshold = 0.5;
+  config.halt_confirm_steps = 2;
+  config.halt_confirm_mode = model::HaltConfirm::Cumulative;
+  const Inferred inferred = infer_config(tensors_of(config), training, {}, "f");
+  EXPECT_EQ(inferred.config, config);
+  ASSERT_EQ(inferred.assumed.size(), 1u);
+  EXPECT_NE(inferred.assumed[0].find("--halting halt"), std::string::npos);
+  training["arch.disable_act_halt"] = "true";
+  config.halt_rule = model::HaltRule::Never;
+  EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
+
+  const ModelConfig hrm = model::find_preset("hrm-sudoku").config;
+  training = training_of(hrm);
+  training["arch.no_ACT_continue"] = "true";
+  EXPECT_EQ(config_of(tensors_of(hrm), training, {}, "f").halt_rule, model::HaltRule::Logit);
+  training["arch.no_ACT_continue"] = "maybe";
+  expect_error(ErrorCode::BadConfig, "arch.no_ACT_continue; got 'maybe'",
+               [&] { config_of(tensors_of(hrm), training, {}, "f"); });
+}
+
 TEST(Infer, ForeignTensorsAreRefused) {
   expect_error(ErrorCode::BadFile, "embed_tokens.embedding_weight",
-               [] { infer_config({}, {}, {}, "f"); });
+               [] { config_of({}, {}, {}, "f"); });
   TensorMap flat = {{"embed_tokens.embedding_weight", {{4}, {0, 0, 0, 0}}}};
-  expect_error(ErrorCode::BadFile, "not a matrix", [&] { infer_config(flat, {}, {}, "f"); });
+  expect_error(ErrorCode::BadFile, "not a matrix", [&] { config_of(flat, {}, {}, "f"); });
   TensorMap empty = {{"embed_tokens.embedding_weight", {{4, 0}, {}}}};
-  expect_error(ErrorCode::BadFile, "not a matrix", [&] { infer_config(empty, {}, {}, "f"); });
+  expect_error(ErrorCode::BadFile, "not a matrix", [&] { config_of(empty, {}, {}, "f"); });
 }
 
 }  // namespace

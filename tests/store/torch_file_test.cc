@@ -142,7 +142,8 @@ TEST_F(TorchFile, TrainingStateGivesTheAverage) {
   EXPECT_EQ(model.config.at("arch.H_cycles"), "3");
   EXPECT_EQ(std::stod(model.config.at("arch.lambda_")), 0.95);
   EXPECT_EQ(model.config.at("arch.mlp_t"), "true");
-  EXPECT_FALSE(model.config.contains("arch.board_width"));
+  EXPECT_EQ(model.config.at("arch.board_width"), "");
+  EXPECT_EQ(model.config.at("arch.loss.name"), "x");
 }
 
 TEST_F(TorchFile, TrainingStateWithoutAverageGivesTheModel) {

@@ -31,10 +31,13 @@ TEST_F(Yaml, FlattensMapsAndLists) {
       "data_paths:\n- data/sudoku\n- \"two words\"\nproject_name: null\nevaluators: []\nlr: "
       "1.0e-04\n",
       "f");
-  const FlatConfig expected = {
-      {"arch.H_cycles", "3"},        {"arch.loss.name", "losses@ACTLossHead"},
-      {"arch.mlp_t", "true"},        {"data_paths.0", "data/sudoku"},
-      {"data_paths.1", "two words"}, {"lr", "1.0e-04"}};
+  const FlatConfig expected = {{"arch.H_cycles", "3"},
+                               {"arch.loss.name", "losses@ACTLossHead"},
+                               {"arch.mlp_t", "true"},
+                               {"data_paths.0", "data/sudoku"},
+                               {"data_paths.1", "two words"},
+                               {"project_name", ""},
+                               {"lr", "1.0e-04"}};
   EXPECT_EQ(flat, expected);
   EXPECT_TRUE(parse_yaml("", "f").empty());
 }

@@ -21,9 +21,9 @@ class Flattener {
   void add(const YAML::Node& node, const std::string& path, int64_t depth) {
     DRIFTLESS_REQUIRE(++nodes_ <= kMaxNodes && depth <= kMaxDepth, ErrorCode::BadFile, where_,
                       ": YAML is too large or too deep at ", quote(path));
-    if (node.IsScalar()) {
-      DRIFTLESS_REQUIRE(flat_.emplace(path, node.Scalar()).second, ErrorCode::BadFile, where_,
-                        ": key ", quote(path), " appears twice");
+    if (node.IsScalar() || (node.IsNull() && !path.empty())) {
+      DRIFTLESS_REQUIRE(flat_.emplace(path, node.IsNull() ? "" : node.Scalar()).second,
+                        ErrorCode::BadFile, where_, ": key ", quote(path), " appears twice");
     } else if (node.IsSequence()) {
       for (size_t i = 0; i < node.size(); ++i)
         add(node[i], join(path, std::to_string(i)), depth + 1);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/store/file_kind.h"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+
+#include "driftless/base/error.h"
+
+namespace driftless::store {
+
+FileKind kind_of(const std::filesystem::path& path) {
+  std::array<char, 8> start{};
+  std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+  const std::string_view magic(start.data(), start.size());
+  DRIFTLESS_REQUIRE(!magic.starts_with("\x80\x02\x8a\x0a"), ErrorCode::Unsupported, path.string(),
+                    ": a PyTorch file of the old format without zip; load and save it again with "
+                    "torch 1.6 or newer");
+  if (magic.starts_with("PK\x03\x04")) return FileKind::TorchZip;
+  if (magic.starts_with("\x93NUMPY")) return FileKind::Npy;
+  return FileKind::Safetensors;
+}
+
+}  // namespace driftless::store
