@@ -16,6 +16,16 @@ namespace {
 namespace arc = task::arc;
 using Path = std::filesystem::path;
 
+/// FOLDER/SPLIT as the folder and its split.
+BoardSource resolved(BoardSource source) {
+  std::error_code error;
+  const Path split = std::filesystem::canonical(source.path, error);
+  if (error || !std::filesystem::exists(split / "dataset.json", error)) return source;
+  source.path = split.parent_path().string();
+  source.split = split.filename().string();
+  return source;
+}
+
 /// A folder of ARC's JSON files has no splits.
 bool is_dataset_folder(const BoardSource& source) { return store::is_dataset(source.path); }
 
@@ -93,7 +103,8 @@ auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
 
 }  // namespace
 
-const task::Task& guess_task(const BoardSource& source) {
+const task::Task& guess_task(const BoardSource& given) {
+  const BoardSource source = resolved(given);
   if (is_dataset_folder(source))
     return task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
   if (std::filesystem::is_directory(source.path)) return task::find_task("arc");
@@ -103,7 +114,8 @@ const task::Task& guess_task(const BoardSource& source) {
   return task::find_task(text.find("##") == std::string::npos ? "sudoku" : "maze");
 }
 
-std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& source) {
+std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& given) {
+  const BoardSource source = resolved(given);
   std::vector<task::Example> examples =
       is_dataset_folder(source) ? read_folder(source)
                                 : read_file_of(task.name, source, [&](const Path& path) {
@@ -114,7 +126,8 @@ std::vector<task::Example> read_boards(const task::Task& task, const BoardSource
   return examples;
 }
 
-std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& source) {
+std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& given) {
+  const BoardSource source = resolved(given);
   std::vector<arc::Puzzle> puzzles = is_dataset_folder(source)
                                          ? read_folder_puzzles(source)
                                          : read_file_of("arc", source, arc::read_puzzles);
@@ -125,7 +138,8 @@ std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& source) {
 }
 
 ArcBoards read_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
-                          const BoardSource& source, const ArcOptions& options) {
+                          const BoardSource& given, const ArcOptions& options) {
+  const BoardSource source = resolved(given);
   const model::ModelConfig& config = checkpoint.config;
   const arc::RowOptions row_options{
       .side = std::llround(std::sqrt(static_cast<double>(config.seq_len))),

@@ -149,6 +149,18 @@ void print_scheme(const PlannedScheme& scheme) {
     std::printf("%-10s %s\n", "calibrated", scheme.calibration.c_str());
 }
 
+/// Under the names that the published code logs them with.
+Json published_json(const Evaluation& result) {
+  const PublishedMetrics& metrics = result.published;
+  return {{"count", metrics.halt_accuracy.n},
+          {"accuracy", result.score.cells.mean()},
+          {"exact_accuracy", result.score.exact.value()},
+          {"q_halt_accuracy", metrics.halt_accuracy.value()},
+          {"steps", result.score.mean_steps()},
+          {"lm_loss", metrics.lm_loss.mean()},
+          {"q_halt_loss", metrics.halt_loss.mean()}};
+}
+
 void report_effort(const Evaluation& result, const EvalOptions& options, Json& record) {
   int64_t steps = 0;
   for (const reason::Answer& answer : result.answers) steps += answer.steps;
@@ -207,6 +219,7 @@ void eval(EvalOptions options) {
     report_arc(boards, result, options, record);
   else
     report_boards(boards, result.score, record);
+  record["published"] = published_json(result);
   report_effort(result, options, record);
   if (!options.json.empty()) write_file_atomic(options.json, record.dump(2) + "\n");
 }
@@ -226,9 +239,10 @@ void add_arc_flags(Verb verb, EvalOptions& options) {
 
 void add_eval_command(Verb verb) {
   auto options = std::make_shared<EvalOptions>();
-  verb.add_input("model", options->model, "checkpoint or packed model (safetensors)").required();
-  verb.add_input("--data", options->data.path,
-                 "boards with answers, in a file of the model's task or a data-set folder")
+  verb.add_input("model", options->model, "checkpoint, packed model or PyTorch file").required();
+  verb.add_input(
+          "--data", options->data.path,
+          "boards with answers: a file of the model's task, a data-set folder or one of its splits")
       .required();
   verb.add_option("--split", options->data.split, "split of a data-set folder").shows_default();
   verb.add_option("--limit", options->data.limit, "take only the first N boards (ARC: tasks)")

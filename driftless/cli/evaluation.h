@@ -18,8 +18,17 @@ struct EvaluateOptions {
   uint64_t seed = 0;  ///< of EqR's states and noise; board i takes seed + i
 };
 
+/// What the published code logs of an evaluation, over the boards with counted cells, after each
+/// board's last step. Losses are natural logarithms; the published total is lm + q_halt / 2.
+struct PublishedMetrics {
+  task::Moments lm_loss;      ///< stablemax cross entropy, mean over a board's counted cells
+  task::Moments halt_loss;    ///< binary cross entropy of the halt logit and "the board is exact"
+  task::Share halt_accuracy;  ///< boards whose halt logit is 0 or more where they are exact only
+};
+
 struct Evaluation {
   task::Score score;
+  PublishedMetrics published;
   std::vector<reason::Answer> answers;  ///< by board
   double wall_s = 0;
 };

@@ -137,6 +137,29 @@ TEST_F(Arc, ADataSetFolderGivesTheSameResult) {
   expect_failure(eval("", "set"), 12, "identifiers.json");
 }
 
+TEST_F(Arc, TrainingPairsMayLieAnywhereOnTheirCanvas) {
+  learn_outputs();
+  auto puzzles = task::arc::read_puzzles(file("tasks.json"));
+  std::vector<task::Example> rows;
+  const auto names = kNames.get<std::vector<std::string>>();
+  for (const task::arc::Puzzle& puzzle : puzzles)
+    for (const task::arc::Pair& pair : puzzle.test) {
+      Rng rng(rows.size());
+      const auto place = task::arc::random_place(pair, 5, rng);
+      rows.push_back({.name = puzzle.name,
+                      .input = task::arc::encode(pair.input, place),
+                      .label = task::arc::encode(*pair.output, place),
+                      .puzzle = puzzle.name == "a" ? 1 : 4});
+    }
+  cli_testing::write_dataset(file("set"), rows, 12, names, "train");
+  ASSERT_EQ(eval("--submission " + file("a.sub")).exit_code, 0);
+  for (const std::string flags : {"set --split train", "set/train", "set/train/"}) {
+    const Outcome outcome = eval("--submission " + file("b.sub"), flags);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(text_of(file("a.sub")), text_of(file("b.sub"))) << flags;
+  }
+}
+
 TEST_F(Arc, UnknownTasksCountAsWrongAndAreNamed) {
   learn_outputs();
   tasks_["stranger"] = tasks_["a"];

@@ -17,9 +17,10 @@
 
 namespace driftless::cli_testing {
 
-/// FOLDER/test with one puzzle per row, and FOLDER/identifiers.json.
+/// FOLDER/SPLIT with one puzzle per row, and FOLDER/identifiers.json.
 inline void write_dataset(const std::filesystem::path& folder, std::span<const task::Example> rows,
-                          int64_t vocab_size, const std::vector<std::string>& names) {
+                          int64_t vocab_size, const std::vector<std::string>& names,
+                          const std::string& split = "test") {
   using testing::little_endian;
   const size_t cells = rows.front().input.size();
   std::string inputs, labels, ids, offsets;
@@ -32,10 +33,10 @@ inline void write_dataset(const std::filesystem::path& folder, std::span<const t
   const auto count = static_cast<int32_t>(rows.size());
   const std::string n = std::to_string(count);
   const std::string boards = "(" + n + ", " + std::to_string(cells) + ")";
-  std::filesystem::create_directories(folder / "test");
+  std::filesystem::create_directories(folder / split);
   const auto npy = [&](const char* name, const char* type, const std::string& shape,
                        const std::string& data) {
-    write_file_atomic(folder / "test" / (std::string("all__") + name + ".npy"),
+    write_file_atomic(folder / split / (std::string("all__") + name + ".npy"),
                       store::testing::npy_bytes(type, shape, data));
   };
   npy("inputs", "|u1", boards, inputs);
@@ -53,7 +54,7 @@ inline void write_dataset(const std::filesystem::path& folder, std::span<const t
                                 {"total_groups", 1},
                                 {"mean_puzzle_examples", 1.0},
                                 {"sets", {"all"}}};
-  write_file_atomic(folder / "test/dataset.json", facts.dump());
+  write_file_atomic(folder / split / "dataset.json", facts.dump());
   write_file_atomic(folder / "identifiers.json", nlohmann::json(names).dump());
 }
 

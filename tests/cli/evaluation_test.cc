@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/evaluation.h"
 
+#include <cmath>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -38,6 +39,12 @@ TEST(Evaluate, CountsAnotherShortestPathApartFromExact) {
   EXPECT_EQ(result.score.exact, (task::Share{.hits = 1, .n = 3}));
   EXPECT_EQ(result.score.accepted, (task::Share{.hits = 2, .n = 3}));
   EXPECT_EQ(task::to_text(task::find_task("maze"), result.answers[1].tokens), answers[1]);
+  // The heads of a prepared answer: halt logit 0, which says exact; two of three boards are not.
+  EXPECT_EQ(result.published.halt_accuracy, (task::Share{.hits = 1, .n = 3}));
+  EXPECT_NEAR(result.published.halt_loss.mean(), std::log(2.0), 1e-15);
+  // Stablemax of six logits, the chosen one 1 and the others 0: 2/7 and 1/7.
+  EXPECT_NEAR(result.published.lm_loss.mean(),
+              -(18 * std::log(2.0 / 7) + 9 * std::log(1.0 / 7)) / 27, 1e-15);
   // Cells of the second and third board that differ from the label: 6 and 3 of 9.
   EXPECT_NEAR(result.score.cells.mean(), (9 + 3 + 6) / 27.0, 1e-15);
 }

@@ -45,6 +45,28 @@ Canvas canvas_of(std::span<const uint8_t> tokens) {
   return {.side = std::llround(std::sqrt(static_cast<double>(tokens.size())))};
 }
 
+/// The grid of a canvas, wherever it lies: its first color is its top left corner. Empty where
+/// there is none.
+Grid find_grid(std::span<const uint8_t> tokens, const std::string& name) {
+  const auto first = std::find_if(tokens.begin(), tokens.end(),
+                                  [](uint8_t token) { return token >= kFirstColourToken; });
+  if (first == tokens.end()) return {};
+  Canvas canvas = canvas_of(tokens);
+  canvas.row = (first - tokens.begin()) / canvas.side;
+  canvas.column = (first - tokens.begin()) % canvas.side;
+  std::vector<uint8_t> moved(tokens.size(), 0);
+  for (int64_t row = canvas.row; row < canvas.side; ++row)
+    for (int64_t column = canvas.column; column < canvas.side; ++column)
+      moved[static_cast<size_t>((row - canvas.row) * canvas.side + column - canvas.column)] =
+          tokens[static_cast<size_t>(row * canvas.side + column)];
+  Grid grid = crop(moved);
+  const std::vector<uint8_t> expected = encode(grid, canvas);
+  DRIFTLESS_REQUIRE(std::equal(tokens.begin(), tokens.end(), expected.begin(), expected.end()),
+                    ErrorCode::InvalidArgument, "arc: row of ", name,
+                    ": no grid with end marks, as data-set folders have it");
+  return grid;
+}
+
 }  // namespace
 
 Identifiers::Identifiers(std::span<const std::string> names, const std::string& where) {
@@ -116,13 +138,12 @@ std::vector<Puzzle> puzzles_of(std::span<const Example> rows) {
     const size_t index = place.try_emplace(source.puzzle, puzzles.size()).first->second;
     if (index == puzzles.size())
       puzzles.push_back({.name = source.puzzle, .train = {}, .test = {}});
-    const Grid input = crop(row.input);
-    DRIFTLESS_REQUIRE(encode(input, canvas_of(row.input)) == row.input, ErrorCode::InvalidArgument,
-                      "arc: row of ", row.name,
-                      ": no grid in the top left corner, where test boards have it");
-    Pair pair{.input = undo(source.variant, input), .output = std::nullopt};
+    Pair pair{.input = undo(source.variant, find_grid(row.input, row.name)),
+              .output = std::nullopt};
+    DRIFTLESS_REQUIRE(!pair.input.cells.empty(), ErrorCode::InvalidArgument, "arc: row of ",
+                      row.name, ": no grid on the canvas of the input");
     if (!seen.emplace(index, pair.input).second) continue;
-    Grid output = undo(source.variant, crop(row.label));
+    Grid output = undo(source.variant, find_grid(row.label, row.name));
     if (!output.cells.empty()) pair.output = std::move(output);
     puzzles[index].test.push_back(std::move(pair));
   }

@@ -58,8 +58,8 @@ std::vector<Example> rows(std::span<const Puzzle> puzzles, const Identifiers& id
 std::vector<Example> rows(std::span<const Puzzle> puzzles, const RowOptions& options, Rng& rng);
 
 /// The tasks that rows belong to, in order of appearance, with their test pairs only. An empty
-/// label is an unknown output. Throws InvalidArgument on a malformed name or a grid that does not
-/// lie in the top left corner of its canvas.
+/// label is an unknown output. Grids lie anywhere on their canvas. Throws InvalidArgument
+/// on a malformed name or a canvas without a grid.
 std::vector<Puzzle> puzzles_of(std::span<const Example> rows);
 
 }  // namespace driftless::task::arc

@@ -19,11 +19,6 @@ bool is_hit(std::span<const Candidate> ranked, const Grid& output, int64_t k) {
                      [&](const Candidate& candidate) { return candidate.grid == output; });
 }
 
-/// An empty grid becomes [[0]]: the file has no other way to say it.
-nlohmann::json answer_json(const Grid& grid) {
-  return grid.cells.empty() ? nlohmann::json::parse("[[0]]") : grid_to_json(grid);
-}
-
 }  // namespace
 
 void Ballot::add(std::string_view name, std::span<const uint8_t> input,
@@ -85,10 +80,10 @@ std::string Ballot::submission(std::span<const Puzzle> puzzles) const {
     nlohmann::json& entries = root[puzzle.name] = nlohmann::json::array();
     for (const Pair& pair : puzzle.test) {
       std::vector<Candidate> ranked = rank(puzzle.name, pair.input);
-      if (ranked.empty()) ranked.emplace_back();
+      if (ranked.empty()) ranked.push_back({.grid = {.extent = {1, 1}, .cells = {0}}});
       const Candidate& second = ranked[ranked.size() > 1 ? 1 : 0];
       entries.push_back(
-          {{"attempt_1", answer_json(ranked[0].grid)}, {"attempt_2", answer_json(second.grid)}});
+          {{"attempt_1", grid_to_json(ranked[0].grid)}, {"attempt_2", grid_to_json(second.grid)}});
     }
   }
   return root.dump();

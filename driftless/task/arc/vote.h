@@ -54,7 +54,8 @@ class Ballot {
                                             std::span<const int64_t> ks) const;
 
   /// submission.json: {task: [{"attempt_1": grid, "attempt_2": grid}, ...]}, one entry per test
-  /// input. A missing second attempt repeats the first; a missing or empty first is [[0]].
+  /// input. A missing second attempt repeats the first; a missing first is [[0]]. An
+  /// empty answer is [].
   [[nodiscard]] std::string submission(std::span<const Puzzle> puzzles) const;
 
  private:

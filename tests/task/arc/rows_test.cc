@@ -84,13 +84,31 @@ TEST(ArcRows, LeadBackToTheTasks) {
   EXPECT_TRUE(puzzles_of({}).empty());
 }
 
+TEST(ArcRows, LeadBackToTheTasksFromAnyPlaceOnTheCanvas) {
+  Rng rng(5);
+  const Pair pair{.input = random_grid(Extent{.rows = 2, .columns = 3}, rng),
+                  .output = random_grid(Extent{.rows = 4, .columns = 1}, rng)};
+  for (int64_t row = 0; row <= 1; ++row)
+    for (int64_t column = 0; column <= 2; ++column) {
+      const Canvas canvas{.side = 5, .row = row, .column = column};
+      const Example moved{
+          .name = "a", .input = encode(pair.input, canvas), .label = encode(*pair.output, canvas)};
+      const std::vector<Puzzle> expected = {{.name = "a", .train = {}, .test = {pair}}};
+      EXPECT_EQ(puzzles_of(std::vector{moved}), expected) << row << ", " << column;
+    }
+}
+
 TEST(ArcRows, WrongInput) {
   Rng rng(4);
   const Grid dot{.extent = {.rows = 1, .columns = 1}, .cells = {3}};
-  Example moved{.name = "a", .input = encode(dot, {.side = 5, .row = 2}), .label = {}};
-  moved.label = moved.input;
-  expect_error(ErrorCode::InvalidArgument, "top left corner",
-               [&] { return puzzles_of(std::vector{moved}); });
+  Example broken{.name = "a", .input = encode(dot, {.side = 5, .row = 2}), .label = {}};
+  broken.label = broken.input;
+  broken.input.back() = kFirstColourToken;
+  expect_error(ErrorCode::InvalidArgument, "no grid with end marks",
+               [&] { return puzzles_of(std::vector{broken}); });
+  broken.input.assign(25, 0);
+  expect_error(ErrorCode::InvalidArgument, "no grid on the canvas",
+               [&] { return puzzles_of(std::vector{broken}); });
   expect_error(ErrorCode::BadFile, "list: name 1: arc: bad variant name", [] {
     return Identifiers(std::vector<std::string>{"a", "a|||t9|||0123456789"}, "list");
   });

@@ -88,6 +88,12 @@ TEST(ArcVote, SubmissionHasTwoAttemptsForEachInput) {
                 std::vector<Puzzle>{{.name = "task", .train = {}, .test = {two_tests().test[0]}}}),
             R"({"task":[{"attempt_1":[[8]],"attempt_2":[[6,7]]}]})");
   EXPECT_EQ(ballot.submission({}), "{}");
+  Ballot empty;
+  const std::vector<uint8_t> nothing(25, 0);
+  empty.add("task", encode(cell(1), {.side = 5}), nothing, 0);
+  EXPECT_EQ(empty.submission(
+                std::vector<Puzzle>{{.name = "task", .train = {}, .test = {two_tests().test[0]}}}),
+            R"({"task":[{"attempt_1":[],"attempt_2":[]}]})");
 }
 
 TEST(ArcVote, EmptyPredictionsAreVotesToo) {
