@@ -42,7 +42,7 @@ auto parse_enum(const Rows& rows, std::string_view text, std::string_view where,
     known.push_back(row.name);
   }
   fail(code, where, ": unknown value; got ", quote(text), ", expected one of ", join(known, ", "),
-       "; did you mean '", nearest_word(text, known), "'?");
+       did_you_mean(text, known));
 }
 
 }  // namespace driftless

@@ -2,10 +2,9 @@
 #include "driftless/base/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
-
-#include "driftless/base/error.h"
 
 namespace driftless {
 namespace {
@@ -17,6 +16,21 @@ std::optional<Number> parse_whole(std::string_view text) {
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc{} || stop != end) return std::nullopt;
   return value;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+bool is_near(std::string_view a, std::string_view b, int64_t distance) {
+  constexpr size_t kLeastStart = 3;
+  const bool is_start =
+      std::min(a.size(), b.size()) >= kLeastStart && (a.starts_with(b) || b.starts_with(a));
+  return is_start || distance <= std::max<int64_t>(
+                                     1, static_cast<int64_t>(std::max(a.size(), b.size()) + 1) / 3);
 }
 
 }  // namespace
@@ -57,15 +71,26 @@ int64_t edit_distance(std::string_view a, std::string_view b) {
   return at(a.size(), b.size());
 }
 
-std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
-  DRIFTLESS_ASSERT(!candidates.empty());
+std::optional<std::string_view> nearest_word(std::string_view word,
+                                             std::span<const std::string_view> candidates) {
   // The distance costs |a| * |b|, and the word may come from a hostile file.
   constexpr size_t kMaxWord = 256;
-  word = word.substr(0, kMaxWord);
-  return *std::min_element(candidates.begin(), candidates.end(),
-                           [word](std::string_view a, std::string_view b) {
-                             return edit_distance(word, a) < edit_distance(word, b);
-                           });
+  const std::string asked = lower_case(word.substr(0, kMaxWord));
+  std::optional<std::string_view> nearest;
+  int64_t least = 0;
+  for (const std::string_view candidate : candidates) {
+    const std::string offered = lower_case(candidate);
+    const int64_t distance = edit_distance(asked, offered);
+    if (!is_near(asked, offered, distance) || (nearest && distance >= least)) continue;
+    nearest = candidate;
+    least = distance;
+  }
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
+  const auto nearest = nearest_word(word, candidates);
+  return nearest ? "; did you mean '" + std::string(*nearest) + "'?" : "";
 }
 
 std::string join(std::span<const std::string_view> words, std::string_view separator) {

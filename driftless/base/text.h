@@ -23,8 +23,13 @@ std::optional<double> parse_number(std::string_view text);
 /// Insertions, deletions, substitutions and neighbour swaps that turn a into b.
 int64_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate with the least edit distance; the first on ties. Requires candidates.
-std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates);
+/// The candidate with the least edit distance, blind to case; the first on ties. Nothing where none
+/// is near: more than a third of the longer word differs, and neither begins with the other.
+std::optional<std::string_view> nearest_word(std::string_view word,
+                                             std::span<const std::string_view> candidates);
+
+/// "; did you mean 'floor'?" to end a message with, or "" where no candidate is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 /// "floor, ceil, even": for messages that list what would have been accepted.
 std::string join(std::span<const std::string_view> words, std::string_view separator);

@@ -63,7 +63,7 @@ ExponentRule exponent_rule_by_name(std::string_view name) {
     names.push_back(row.name);
   }
   fail(ErrorCode::InvalidArgument, "exponent rule: unknown; got '", name, "', expected one of ",
-       join(names, ", "), "; did you mean '", nearest_word(name, names), "'?");
+       join(names, ", "), did_you_mean(name, names));
 }
 
 ExponentThresholds exponent_thresholds(ExponentRule rule, const Element& element) noexcept {

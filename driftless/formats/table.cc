@@ -87,7 +87,7 @@ const Format& format_by_name(std::string_view name) {
     names.push_back(format.name);
   }
   fail(ErrorCode::InvalidArgument, "format: unknown; got '", name, "', expected a name listed by ",
-       "'driftless formats'; did you mean '", nearest_word(name, names), "'?");
+       "'driftless formats'", did_you_mean(name, names));
 }
 
 double bits_per_element(const Format& format) noexcept {

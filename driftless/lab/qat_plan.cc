@@ -37,7 +37,7 @@ auto parsed(const std::string& text, std::string_view key, std::string_view wher
 void require_method(const std::string& text, std::string_view key, std::string_view where) {
   DRIFTLESS_REQUIRE(std::find(kMethods.begin(), kMethods.end(), text) != kMethods.end(),
                     ErrorCode::BadConfig, where, ": quant.", key, "; got '", text,
-                    "', expected naive or lsq; did you mean '", nearest_word(text, kMethods), "'?");
+                    "', expected naive or lsq", did_you_mean(text, kMethods));
 }
 
 quant::Scheme scheme_of(const QuantRecipe& recipe, std::string_view where) {

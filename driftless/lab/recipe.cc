@@ -93,7 +93,7 @@ class Reader {
       names.push_back(preset.name);
     }
     fail(ErrorCode::BadConfig, where_, ":", node.source().begin.line, ": model.preset; got '", name,
-         "'; did you mean '", nearest_word(name, names), "'?");
+         "'", did_you_mean(name, names));
   }
 
   /// What the task and the preset say, before any key of its own.
@@ -205,8 +205,8 @@ class Reader {
   void require_known(std::string_view name, std::span<const std::string_view> known,
                      uint32_t line) const {
     DRIFTLESS_REQUIRE(std::find(known.begin(), known.end(), name) != known.end(),
-                      ErrorCode::BadConfig, where_, ":", line, ": unknown key '", name,
-                      "'; did you mean '", nearest_word(name, known), "'?");
+                      ErrorCode::BadConfig, where_, ":", line, ": unknown key '", name, "'",
+                      did_you_mean(name, known));
   }
 
   Recipe& recipe_;

@@ -223,7 +223,7 @@ TorchType parse_torch_type(std::string_view name) {
     known.push_back(row.name);
   }
   fail(ErrorCode::InvalidArgument, "dtype; got '", name, "', expected one of ", join(known, ", "),
-       "; did you mean '", nearest_word(name, known), "'?");
+       did_you_mean(name, known));
 }
 
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,

@@ -85,7 +85,7 @@ const Preset& find_preset(std::string_view name) {
     known.push_back(preset.name);
   }
   fail(ErrorCode::InvalidArgument, "unknown model preset; got '", name, "', expected one of ",
-       join(known, ", "), "; did you mean '", nearest_word(name, known), "'?");
+       join(known, ", "), did_you_mean(name, known));
 }
 
 }  // namespace driftless::model

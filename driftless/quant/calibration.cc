@@ -118,8 +118,7 @@ std::span<const Histogram> Calibrator::calls(std::string_view layer) const {
   if (found == layers_.end()) {
     const auto names = layers();
     fail(ErrorCode::InvalidArgument, "calibration: layer '", layer, "' was never observed",
-         names.empty() ? "; nothing was"
-                       : "; did you mean '" + std::string(nearest_word(layer, names)) + "'?");
+         names.empty() ? "; nothing was" : did_you_mean(layer, names));
   }
   return found->second;
 }

@@ -48,7 +48,7 @@ const LinearLayer& find_layer(const std::string& name, std::span<const LinearLay
     names.push_back(layer.name);
   }
   fail(ErrorCode::BadConfig, where, ": the model has no linear layer ", quote(name),
-       "; did you mean '", nearest_word(name, names), "'?");
+       did_you_mean(name, names));
 }
 
 /// "mxint4" where all layers agree, "mxint4 x 6 | int8 x 2" otherwise, in order of appearance.

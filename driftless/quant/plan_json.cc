@@ -32,7 +32,7 @@ void require_keys(const Json& object, std::span<const std::string_view> known,
   for (const auto& [key, value] : object.items()) {
     const bool is_known = std::find(known.begin(), known.end(), key) != known.end();
     DRIFTLESS_REQUIRE(is_known, ErrorCode::BadConfig, where, ": unknown key ", quote(key),
-                      "; did you mean '", nearest_word(key, known), "'?");
+                      did_you_mean(key, known));
   }
 }
 

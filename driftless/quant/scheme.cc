@@ -28,7 +28,7 @@ Enum parse_in(const std::array<Named<Enum>, kCount>& names, std::string_view wha
     known.push_back(row.name);
   }
   fail(ErrorCode::InvalidArgument, what, ": unknown; got ", quote(text), ", expected one of ",
-       join(known, ", "), "; did you mean '", nearest_word(text, known), "'?");
+       join(known, ", "), did_you_mean(text, known));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct Context {
   [[noreturn]] void unknown(std::string_view what, std::string_view got,
                             std::span<const std::string_view> expected) const {
     reject("unknown ", what, "; got '", got, "', expected one of ", join(expected, ", "),
-           "; did you mean '", nearest_word(got, expected), "'?");
+           did_you_mean(got, expected));
   }
 };
 

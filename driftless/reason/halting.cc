@@ -33,7 +33,7 @@ const HaltingPolicy& find_halting(std::string_view name) {
   names.reserve(kPolicies.size());
   for (const HaltingPolicy& policy : kPolicies) names.push_back(policy.name);
   fail(ErrorCode::InvalidArgument, "unknown halting policy; got '", name, "', expected one of ",
-       join(names, ", "), "; nearest is ", nearest_word(name, names));
+       join(names, ", "), did_you_mean(name, names));
 }
 
 double halt_score(const model::ModelConfig& config, const Readout& readout) {

@@ -35,7 +35,7 @@ void require_no_extra(const std::vector<model::ParamSpec>& specs, const TensorMa
   for (const auto& [name, tensor] : tensors)
     DRIFTLESS_REQUIRE(lookup.contains(name), ErrorCode::BadFile, place_of(where, name),
                       ": the configuration has no such tensor; got ", shape_text(tensor.shape),
-                      "; the nearest is '", nearest_word(name, known), "'");
+                      did_you_mean(name, known));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ void read_metadata(const Path& path, PuzzleDataset& set) {
     bool is_known = false;
     for (const std::string_view known : kMetadataKeys) is_known = is_known || known == key;
     DRIFTLESS_REQUIRE(is_known, ErrorCode::BadFile, where, ": unknown key ", quote(key),
-                      "; did you mean '", nearest_word(key, kMetadataKeys), "'?");
+                      did_you_mean(key, kMetadataKeys));
   }
   set.vocab_size = integer(object, "vocab_size", 1, kMaxVocabulary, where);
   set.seq_len = integer(object, "seq_len", 1, 1 << 20, where);

@@ -50,8 +50,8 @@ void require_fields(const Json& json, std::span<const Field> fields, const std::
   if (unknown == Unknown::Ignored) return;
   for (const auto& [name, value] : json.items())
     DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), name) != names.end(),
-                      ErrorCode::BadFile, where, ": unknown key ", quote(name), "; did you mean '",
-                      nearest_word(name, names), "'?");
+                      ErrorCode::BadFile, where, ": unknown key ", quote(name),
+                      did_you_mean(name, names));
 }
 
 }  // namespace driftless::study

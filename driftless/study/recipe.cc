@@ -70,8 +70,8 @@ std::string at_line(std::string_view where, const toml::node& node) {
 void require_known(std::string_view name, std::span<const std::string_view> known,
                    const std::string& at) {
   DRIFTLESS_REQUIRE(std::find(known.begin(), known.end(), name) != known.end(),
-                    ErrorCode::BadConfig, at, "unknown key ", quote(name), "; did you mean '",
-                    nearest_word(name, known), "'?");
+                    ErrorCode::BadConfig, at, "unknown key ", quote(name),
+                    did_you_mean(name, known));
 }
 
 void set_value(Row& row, const Key& key, const toml::node& node, const std::string& at) {

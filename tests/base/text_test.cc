@@ -40,5 +40,19 @@ TEST(Text, NearestWordTakesTheFirstOnTies) {
   EXPECT_EQ(nearest_word("ceil" + std::string(100'000'000, 'x'), words), "ceil");
 }
 
+TEST(Text, OnlyNearWordsAreSuggested) {
+  const std::vector<std::string_view> words = {"solve", "eval", "--output", "mxint4"};
+  EXPECT_EQ(nearest_word("SOLVE", words), "solve");
+  EXPECT_EQ(nearest_word("MxInt4", words), "mxint4");
+  EXPECT_EQ(nearest_word("evaluate", words), "eval");
+  EXPECT_EQ(nearest_word("--outptu", words), "--output");
+  EXPECT_EQ(nearest_word("banana", words), std::nullopt);
+  EXPECT_EQ(nearest_word("slow", words), std::nullopt);
+  EXPECT_EQ(nearest_word("", words), std::nullopt);
+  EXPECT_EQ(nearest_word("solve", {}), std::nullopt);
+  EXPECT_EQ(did_you_mean("sovle", words), "; did you mean 'solve'?");
+  EXPECT_EQ(did_you_mean("banana", words), "");
+}
+
 }  // namespace
 }  // namespace driftless

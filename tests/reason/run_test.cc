@@ -139,7 +139,7 @@ TEST(Run, RejectsBadInput) {
   reasoner.makes_nan = true;
   EXPECT_ERROR(run(reasoner, boards, {.halting = find_halting("fixed"), .max_steps = 1}, ignore),
                ErrorCode::Numeric, "step 1");
-  EXPECT_ERROR(find_halting("fixd"), ErrorCode::InvalidArgument, "nearest is fixed");
+  EXPECT_ERROR(find_halting("fixd"), ErrorCode::InvalidArgument, "did you mean 'fixed'");
 }
 
 TEST(HaltScore, FollowsTheRuleOfTraining) {

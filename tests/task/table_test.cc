@@ -41,7 +41,7 @@ TEST_F(TaskTable, RowsAreNamedAndHaveThePublishedVocabularies) {
   EXPECT_EQ(find_task("sudoku").vocab_size(), 11);
   EXPECT_EQ(find_task("maze").vocab_size(), 6);
   EXPECT_EQ(find_task("arc").vocab_size(), 12);
-  expect_error(ErrorCode::InvalidArgument, "nearest is sudoku", [] { find_task("soduku"); });
+  expect_error(ErrorCode::InvalidArgument, "did you mean 'sudoku'", [] { find_task("soduku"); });
 }
 
 TEST_F(TaskTable, SudokuBoardsAreReadCheckedAndShown) {
