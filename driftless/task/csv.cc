@@ -2,12 +2,41 @@
 #include "driftless/task/csv.h"
 
 #include <algorithm>
+#include <array>
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
 #include "driftless/task/text_file.h"
 
 namespace driftless::task {
+namespace {
+
+struct Synonym {
+  std::string_view name;
+  std::string_view ours;
+};
+constexpr std::array<Synonym, 4> kSynonyms = {{{"puzzle", "question"},
+                                               {"quizzes", "question"},
+                                               {"solution", "answer"},
+                                               {"solutions", "answer"}}};
+
+/// The names of the columns, in our words.
+std::vector<std::string_view> columns_of(std::string_view header) {
+  std::vector<std::string_view> columns = split(header, ',');
+  for (std::string_view& column : columns)
+    for (const Synonym& synonym : kSynonyms)
+      if (column == synonym.name) column = synonym.ours;
+  return columns;
+}
+
+}  // namespace
+
+bool has_header(std::string_view text) {
+  const std::vector<std::string_view> lines = lines_of(text.substr(0, text.find('\n')));
+  if (lines.empty()) return false;
+  const std::vector<std::string_view> columns = columns_of(lines.front());
+  return std::find(columns.begin(), columns.end(), "question") != columns.end();
+}
 
 CsvTable::CsvTable(std::string_view text, std::string where,
                    std::span<const std::string_view> allowed_columns)
@@ -15,7 +44,7 @@ CsvTable::CsvTable(std::string_view text, std::string where,
   DRIFTLESS_REQUIRE(!lines_.empty(), ErrorCode::BadFile, where_,
                     ": no header; got an empty file, expected columns ",
                     join(allowed_columns, ", "));
-  header_ = split(lines_.front(), ',');
+  header_ = columns_of(lines_.front());
   for (size_t i = 0; i < header_.size(); ++i) {
     const std::string_view name = header_[i];
     DRIFTLESS_REQUIRE(

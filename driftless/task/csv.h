@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain CSV as the puzzle sets use it: a header line, then rows of as many fields, no quotes.
+// Plain CSV as the puzzle sets use it: a header line, then rows of as many fields, no quotes. The
+// columns that hold boards have several names: puzzle or quizzes are question, solution or
+// solutions are answer.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +11,9 @@
 #include <vector>
 
 namespace driftless::task {
+
+/// Whether the first line is a header that names the column of questions.
+bool has_header(std::string_view text);
 
 /// A view of the text, which must outlive it.
 class CsvTable {

@@ -13,6 +13,7 @@
 #include "driftless/task/maze/path.h"
 #include "driftless/task/sudoku/csv.h"
 #include "driftless/task/sudoku/generator.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::task {
 namespace {
@@ -22,9 +23,9 @@ Outcome check_counted_cells(const Example& example, std::span<const uint8_t> pre
   return cells.n > 0 && cells.hits == cells.n ? Outcome::Exact : Outcome::Wrong;
 }
 
-std::vector<Example> read_sudoku(const std::filesystem::path& path) {
+std::vector<Example> parse_sudoku(std::string_view text, const std::string& where) {
   std::vector<Example> examples;
-  for (const sudoku::Puzzle& puzzle : sudoku::read_puzzles(path))
+  for (const sudoku::Puzzle& puzzle : sudoku::parse_puzzles(text, where))
     examples.push_back({.name = puzzle.source,
                         .input = sudoku::to_tokens(puzzle.question),
                         .label = sudoku::to_tokens(puzzle.answer)});
@@ -49,9 +50,9 @@ Outcome check_sudoku(const Example& example, std::span<const uint8_t> prediction
   return is_right ? Outcome::Accepted : Outcome::Wrong;
 }
 
-std::vector<Example> read_maze(const std::filesystem::path& path) {
+std::vector<Example> parse_maze(std::string_view text, const std::string& where) {
   std::vector<Example> examples;
-  for (maze::Puzzle& puzzle : maze::read_puzzles(path))
+  for (maze::Puzzle& puzzle : maze::parse_csv(text, where))
     examples.push_back({.name = {},
                         .input = std::move(puzzle.question.cells),
                         .label = std::move(puzzle.answer.cells)});
@@ -77,12 +78,18 @@ Outcome check_maze(const Example& example, std::span<const uint8_t> prediction) 
                      prediction);
 }
 
+/// For tasks whose files are texts of their own.
+template <std::vector<Example> (*kParse)(std::string_view, const std::string&)>
+std::vector<Example> read_file_with(const std::filesystem::path& path) {
+  return kParse(read_text(path), path.string());
+}
+
 /// The test pairs with a known output, grids in the top left corner of the canvas.
 template <int64_t kSide>
-std::vector<Example> read_arc(const std::filesystem::path& path) {
+std::vector<Example> examples_of(std::span<const arc::Puzzle> puzzles) {
   const arc::Canvas canvas{.side = kSide};
   std::vector<Example> examples;
-  for (const arc::Puzzle& puzzle : arc::read_puzzles(path))
+  for (const arc::Puzzle& puzzle : puzzles)
     for (const arc::Pair& pair : puzzle.test)
       if (pair.output)
         examples.push_back({.name = puzzle.name,
@@ -91,9 +98,23 @@ std::vector<Example> read_arc(const std::filesystem::path& path) {
   return examples;
 }
 
+template <int64_t kSide>
+std::vector<Example> read_arc(const std::filesystem::path& path) {
+  return examples_of<kSide>(arc::read_puzzles(path));
+}
+
+template <int64_t kSide>
+std::vector<Example> parse_arc(std::string_view text, const std::string& where) {
+  return examples_of<kSide>(arc::parse_puzzles(text, where, "task"));
+}
+
 std::vector<Example> read_no_file(const std::filesystem::path& path) {
   fail(ErrorCode::BadFile, path.string(),
        ": boards of a task without files of its own; expected a data-set folder");
+}
+
+std::vector<Example> parse_no_text(std::string_view /*text*/, const std::string& where) {
+  return read_no_file(where);
 }
 
 constexpr Task kOtherTask = {
@@ -102,6 +123,7 @@ constexpr Task kOtherTask = {
     .alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
     .seq_len = 0,
     .read = read_no_file,
+    .parse = parse_no_text,
     .check = check_counted_cells};
 
 constexpr std::string_view kArcAlphabet = "?|0123456789";
@@ -111,14 +133,16 @@ constexpr std::array<Task, 4> kTasks = {{
      .description = "Sudoku: CSV of Sudoku-Extreme or one board a line",
      .alphabet = "?.123456789",
      .seq_len = 81,
-     .read = read_sudoku,
+     .read = read_file_with<parse_sudoku>,
+     .parse = parse_sudoku,
      .check = check_sudoku,
      .generate = make_sudoku},
     {.name = "maze",
      .description = "Maze: CSV of Maze-Hard",
      .alphabet = maze::kAlphabet,
      .seq_len = 900,
-     .read = read_maze,
+     .read = read_file_with<parse_maze>,
+     .parse = parse_maze,
      .check = check_maze,
      .generate = make_maze},
     {.name = "arc",
@@ -126,14 +150,27 @@ constexpr std::array<Task, 4> kTasks = {{
      .alphabet = kArcAlphabet,
      .seq_len = 900,
      .read = read_arc<30>,
+     .parse = parse_arc<30>,
      .check = check_counted_cells},
     {.name = "mini-arc",
      .description = "Mini-ARC: JSON, on a 5x5 canvas",
      .alphabet = kArcAlphabet,
      .seq_len = 25,
      .read = read_arc<5>,
+     .parse = parse_arc<5>,
      .check = check_counted_cells},
 }};
+
+/// The examples, if there are some, all of one size.
+std::vector<Example> of_one_size(std::vector<Example> examples, const Task& task,
+                                 const std::string& where) {
+  DRIFTLESS_REQUIRE(!examples.empty(), ErrorCode::BadFile, where, ": no ", task.name, " boards");
+  for (const Example& example : examples)
+    DRIFTLESS_REQUIRE(example.input.size() == examples.front().input.size(), ErrorCode::BadFile,
+                      where, ": boards of several sizes; got ", examples.front().input.size(),
+                      " and ", example.input.size(), " cells");
+  return examples;
+}
 
 }  // namespace
 
@@ -147,20 +184,18 @@ const Task& find_task(std::string_view name) {
   names.reserve(kTasks.size());
   for (const Task& task : kTasks) names.push_back(task.name);
   fail(ErrorCode::InvalidArgument, "unknown task; got '", name, "', expected one of ",
-       join(names, ", "), "; nearest is ", nearest_word(name, names));
+       join(names, ", "), did_you_mean(name, names));
 }
 
 const Task& other_task() { return kOtherTask; }
 
 std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path) {
-  std::vector<Example> examples = task.read(path);
-  DRIFTLESS_REQUIRE(!examples.empty(), ErrorCode::BadFile, path.string(), ": no ", task.name,
-                    " boards");
-  for (const Example& example : examples)
-    DRIFTLESS_REQUIRE(example.input.size() == examples.front().input.size(), ErrorCode::BadFile,
-                      path.string(), ": boards of several sizes; got ",
-                      examples.front().input.size(), " and ", example.input.size(), " cells");
-  return examples;
+  return of_one_size(task.read(path), task, path.string());
+}
+
+std::vector<Example> parse_examples(const Task& task, std::string_view text,
+                                    const std::string& where) {
+  return of_one_size(task.parse(text, where), task, where);
 }
 
 std::string to_text(const Task& task, std::span<const uint8_t> tokens) {

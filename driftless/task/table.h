@@ -30,6 +30,8 @@ struct Task {
   /// Cells of the published boards; files may hold boards of other sizes.
   int64_t seq_len;
   std::vector<Example> (*read)(const std::filesystem::path& path);
+  /// The same of a text, which messages call `where`.
+  std::vector<Example> (*parse)(std::string_view text, const std::string& where);
   /// Compares a prediction with the label. Throws InvalidArgument when lengths differ or the input
   /// is no board of this task.
   Outcome (*check)(const Example& example, std::span<const uint8_t> prediction);
@@ -50,6 +52,8 @@ const Task& other_task();
 
 /// Reads the boards of a file. Throws BadFile when it has none or boards of several sizes.
 std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path);
+std::vector<Example> parse_examples(const Task& task, std::string_view text,
+                                    const std::string& where);
 
 /// The tokens as text; tokens outside the vocabulary show as '?'.
 std::string to_text(const Task& task, std::span<const uint8_t> tokens);

@@ -105,6 +105,7 @@ inline task::Task linear_task() {
           .alphabet = "012",
           .seq_len = 1,
           .read = nullptr,
+          .parse = nullptr,
           .check = [](const task::Example& example, std::span<const uint8_t> prediction) {
             return example.label[0] == prediction[0] ? task::Outcome::Exact : task::Outcome::Wrong;
           }};

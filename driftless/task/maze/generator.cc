@@ -83,7 +83,7 @@ std::optional<Puzzle> place_ends(Board board, const GeneratorOptions& options, R
 
 }  // namespace
 
-Puzzle generate(const GeneratorOptions& options, Rng& rng) {
+std::optional<Puzzle> try_generate(const GeneratorOptions& options, Rng& rng) {
   DRIFTLESS_REQUIRE(options.side >= 2 && options.side <= kMaxSide, ErrorCode::InvalidArgument,
                     "maze generator: bad side; got ", options.side, ", expected 2 to ", kMaxSide);
   DRIFTLESS_REQUIRE(options.min_path_cells <= options.max_path_cells, ErrorCode::InvalidArgument,
@@ -94,11 +94,14 @@ Puzzle generate(const GeneratorOptions& options, Rng& rng) {
                     options.min_path_cells, " cells, expected at most ",
                     options.side * options.side, " for a side of ", options.side,
                     "; hint: ask for shorter paths");
-  for (int64_t attempt = 0; attempt < options.max_attempts; ++attempt) {
-    Board board =
-        options.kind == Kind::Perfect ? perfect(options.side, rng) : scattered(options.side, rng);
-    if (auto puzzle = place_ends(std::move(board), options, rng)) return *puzzle;
-  }
+  Board board =
+      options.kind == Kind::Perfect ? perfect(options.side, rng) : scattered(options.side, rng);
+  return place_ends(std::move(board), options, rng);
+}
+
+Puzzle generate(const GeneratorOptions& options, Rng& rng) {
+  for (int64_t attempt = 0; attempt < options.max_attempts; ++attempt)
+    if (const auto puzzle = try_generate(options, rng)) return *puzzle;
   fail(ErrorCode::InvalidArgument, "maze generator: no board with a path of ",
        options.min_path_cells, " to ", options.max_path_cells, " cells among ",
        options.max_attempts, "; hint: ask for shorter paths or a larger side");

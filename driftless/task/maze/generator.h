@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "driftless/base/rng.h"
 #include "driftless/task/maze/board.h"
@@ -29,8 +30,11 @@ struct GeneratorOptions {
 };
 
 /// S is the cell farthest from a random open cell, and G is drawn among the open cells whose
-/// shortest path from S fits the range. Throws InvalidArgument when options are out of range or no
-/// board fits.
+/// shortest path from S fits the range; nothing where there is none. Throws InvalidArgument when
+/// options are out of range.
+std::optional<Puzzle> try_generate(const GeneratorOptions& options, Rng& rng);
+
+/// Tries until a board passes. Throws InvalidArgument, besides, after max_attempts.
 Puzzle generate(const GeneratorOptions& options, Rng& rng);
 
 }  // namespace driftless::task::maze

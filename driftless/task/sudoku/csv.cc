@@ -11,8 +11,9 @@
 namespace driftless::task::sudoku {
 namespace {
 
-constexpr std::array<std::string_view, 5> kColumns = {"source", "question", "answer", "rating",
-                                                      "guesses"};
+// The last three are read over.
+constexpr std::array<std::string_view, 8> kColumns = {
+    "source", "question", "answer", "rating", "guesses", "id", "clues", "difficulty"};
 
 /// parse_line for a board inside a file.
 Board parse_at(std::string_view line, const std::string& place, std::string_view column) {
@@ -86,10 +87,12 @@ std::vector<Puzzle> parse_lines(std::string_view text, const std::string& where)
   return puzzles;
 }
 
+std::vector<Puzzle> parse_puzzles(std::string_view text, const std::string& where) {
+  return has_header(text) ? parse_csv(text, where) : parse_lines(text, where);
+}
+
 std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
-  const bool is_csv = text.substr(0, text.find('\n')).find("question") != std::string::npos;
-  return is_csv ? parse_csv(text, path.string()) : parse_lines(text, path.string());
+  return parse_puzzles(read_text(path), path.string());
 }
 
 }  // namespace driftless::task::sudoku

@@ -12,8 +12,9 @@
 
 namespace driftless::task::sudoku {
 
-/// CSV with the columns question and answer, optionally source and rating (or guesses). Every
-/// answer is checked against its question and the rules. Throws BadFile with file and line.
+/// CSV with the columns question and answer (see task/csv.h for their other names), optionally
+/// source and rating (or guesses); id, clues and difficulty are read over. Every answer is checked
+/// against its question and the rules. Throws BadFile with file and line.
 std::vector<Puzzle> parse_csv(std::string_view text, const std::string& where);
 /// The same columns with `rating`; parse_csv reads it back. Throws InvalidArgument when a source
 /// holds a comma or line end.
@@ -23,7 +24,8 @@ std::string to_csv(std::span<const Puzzle> puzzles);
 /// solutions gets one of them; clues without a solution throw BadFile with the contradiction.
 std::vector<Puzzle> parse_lines(std::string_view text, const std::string& where);
 
-/// Reads either kind: the first line of a CSV names the column `question`.
+/// Either kind: a CSV has a header.
+std::vector<Puzzle> parse_puzzles(std::string_view text, const std::string& where);
 std::vector<Puzzle> read_puzzles(const std::filesystem::path& path);
 
 }  // namespace driftless::task::sudoku

@@ -55,17 +55,20 @@ Board random_full_board(int64_t box, Rng& rng) {
   return solve_randomly(Board{.box = box}, rng);
 }
 
-Puzzle generate(const GeneratorOptions& options, Rng& rng) {
+std::optional<Puzzle> try_generate(const GeneratorOptions& options, Rng& rng) {
   DRIFTLESS_REQUIRE(options.min_rating <= options.max_rating, ErrorCode::InvalidArgument,
                     "sudoku generator: empty range of ratings; got ", options.min_rating, " to ",
                     options.max_rating);
-  for (int64_t attempt = 0; attempt < options.max_attempts; ++attempt) {
-    const Board answer = random_full_board(options.box, rng);
-    const Board question = minimal_question(answer, rng);
-    const int64_t rating = solve(question).guesses;
-    if (rating >= options.min_rating && rating <= options.max_rating)
-      return {.source = "driftless", .question = question, .answer = answer, .rating = rating};
-  }
+  const Board answer = random_full_board(options.box, rng);
+  const Board question = minimal_question(answer, rng);
+  const int64_t rating = solve(question).guesses;
+  if (rating < options.min_rating || rating > options.max_rating) return std::nullopt;
+  return Puzzle{.source = "driftless", .question = question, .answer = answer, .rating = rating};
+}
+
+Puzzle generate(const GeneratorOptions& options, Rng& rng) {
+  for (int64_t attempt = 0; attempt < options.max_attempts; ++attempt)
+    if (const auto puzzle = try_generate(options, rng)) return *puzzle;
   fail(ErrorCode::InvalidArgument, "sudoku generator: no board with rating ", options.min_rating,
        " to ", options.max_rating, " among ", options.max_attempts,
        "; hint: widen the range of ratings");
