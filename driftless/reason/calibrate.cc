@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -129,7 +130,9 @@ class ScaleObserver : public InputObserver {
 /// Shows the boards to copies of the observer, one a thread, and merges them into it.
 template <class Observer>
 void watch(const MakeReasoner& make, const QuantPlan* transforms, std::span<const Board> boards,
-           int64_t threads, Observer& observer) {
+           int64_t threads, const OnBoard& on_board, Observer& observer) {
+  std::mutex counting;
+  int64_t done = 0;
   threads = std::clamp<int64_t>(threads, 1, std::ssize(boards));
   std::vector<Observer> observers(static_cast<size_t>(threads), observer);
   ThreadPool(threads).parallel_for(threads, [&](int64_t part, int64_t) {
@@ -140,7 +143,11 @@ void watch(const MakeReasoner& make, const QuantPlan* transforms, std::span<cons
         {.halting = find_halting("fixed"),
          .max_steps = reasoner->config().halt_max_steps,
          .observer = &observers[static_cast<size_t>(part)]},
-        [](int64_t, const Answer&) {});
+        [&](int64_t, const Answer&) {
+          const std::lock_guard lock(counting);
+          ++done;
+          if (on_board) on_board(done);
+        });
   });
   for (const Observer& part : observers) observer.merge(part);
 }
@@ -190,7 +197,7 @@ void calibrate(const MakeReasoner& make, std::span<const Board> boards, QuantPla
 }
 
 void calibrate(const MakeReasoner& make, std::span<const Board> boards, std::span<QuantPlan> plans,
-               int64_t threads) {
+               int64_t threads, const OnBoard& on_board) {
   if (std::none_of(plans.begin(), plans.end(),
                    [](const QuantPlan& plan) { return plan.needs_calibration(); }))
     return;
@@ -202,13 +209,13 @@ void calibrate(const MakeReasoner& make, std::span<const Board> boards, std::spa
                       "calibration: plans differ in layers, smoothing or rotations; expected "
                       "plans that differ in quantizers");
   if (RangeObserver ranges(plans[0]); ranges.is_needed()) {
-    watch(make, nullptr, boards, threads, ranges);
+    watch(make, nullptr, boards, threads, on_board, ranges);
     for (QuantPlan& plan : plans) ranges.fill(plan);
   }
   ScaleObserver scales(plans);
   if (!scales.is_needed()) return;
   const QuantPlan transforms = without_quantizers(plans[0]);
-  watch(make, &transforms, boards, threads, scales);
+  watch(make, &transforms, boards, threads, on_board, scales);
   const std::vector<model::NetworkCall> schedule = model::schedule(make(&transforms)->config());
   for (QuantPlan& plan : plans)
     for (LayerPlan& layer : plan.layers)

@@ -32,10 +32,15 @@ using MakeReasoner = std::function<std::unique_ptr<Reasoner>(const quant::QuantP
 void calibrate(const MakeReasoner& make, std::span<const Board> boards, quant::QuantPlan& plan,
                int64_t threads = 1);
 
+/// Hears how many boards have run, one call at a time; smoothing runs them twice and counts anew.
+/// What it throws ends the calibration.
+using OnBoard = std::function<void(int64_t done)>;
+
 /// The same for several plans at once: the boards run once for all of them. Throws InvalidArgument
 /// when they differ in more than their quantizers (in layers, smoothing or rotations).
 void calibrate(const MakeReasoner& make, std::span<const Board> boards,
-               std::span<quant::QuantPlan> plans, int64_t threads = 1);
+               std::span<quant::QuantPlan> plans, int64_t threads = 1,
+               const OnBoard& on_board = {});
 
 /// `count` of the boards, drawn without repetition by the seed; those of a smaller count are the
 /// first ones. Throws InvalidArgument when there are fewer.

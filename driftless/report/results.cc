@@ -69,8 +69,12 @@ void require_claim(const Json& claim, std::string_view where) {
 
 void add_file(const std::filesystem::path& path, const Checks& checks, Results& results) {
   const std::vector<std::byte> bytes = read_file(path);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const std::string name = path.filename().string();
+  add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.filename().string(),
+           checks, results);
+}
+
+void add_text(std::string_view text, const std::string& name, const Checks& checks,
+              Results& results) {
   results.files.push_back(name);
   const auto add = [&](std::string_view line, const std::string& where) {
     try {

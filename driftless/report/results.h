@@ -51,5 +51,8 @@ void require_claim(const Json& claim, std::string_view where);
 /// Adds the lines of a file, or its one object if that is spread over lines, the first of them "{".
 /// Throws Io when it cannot be read.
 void add_file(const std::filesystem::path& path, const Checks& checks, Results& results);
+/// The same of a text, which messages and the page call `name`.
+void add_text(std::string_view text, const std::string& name, const Checks& checks,
+              Results& results);
 
 }  // namespace driftless::report

@@ -67,6 +67,7 @@ class StudyRun {
     for (const RowResult& result : pending) wanted.push_back(result.row);
     const std::vector<quant::QuantPlan> plans = plans_of(wanted, input_, backend_);
     for (size_t i = 0; i < pending.size(); ++i) pending[i].plan = plans[i];
+    progress_.total = std::ssize(pending) * std::ssize(input_.examples);
     for (size_t first = 0; first < pending.size();) {
       const size_t count = group_size(pending, first);
       run_group(std::span(pending).subspan(first, count));
@@ -118,11 +119,12 @@ class StudyRun {
   }
 
   void run_group(std::span<RowResult> group) {
-    std::string names;
+    std::string& names = progress_.rows;
+    names.clear();
     for (const RowResult& result : group)
       names += (names.empty() ? "" : " | ") + quant::to_string(result.row.scheme.weights) + " " +
                quant::to_string(result.row.scheme.acts);
-    run_batches(group, names,
+    run_batches(group,
                 group[0].row.rollouts > 0 ? rollout_function(group[0]) : lockstep_function(group));
     if (!is_root()) return;
     for (const RowResult& result : group) sink_.add(make_record(input_.origin, result));
@@ -172,8 +174,7 @@ class StudyRun {
 
   /// Every process takes each size()-th batch; rank 0 adds the results up in the order of the
   /// boards, so that sums are the same to the bit.
-  void run_batches(std::span<RowResult> group, const std::string& names,
-                   const BatchFunction& run_batch) {
+  void run_batches(std::span<RowResult> group, const BatchFunction& run_batch) {
     const int64_t boards = std::ssize(input_.examples);
     int64_t batch = 0;
     for (int64_t first = 0; first < boards; first += input_.batch, ++batch) {
@@ -193,7 +194,8 @@ class StudyRun {
         group[i].wall_s += results[i].wall_s;
         group[i].float_wall_s += results[i].float_wall_s;
       }
-      sink_.progress(first + count, names);
+      progress_.done += count * std::ssize(group);
+      sink_.progress(progress_);
     }
   }
 
@@ -201,6 +203,7 @@ class StudyRun {
   const Backend& backend_;
   Communicator& communicator_;
   const Sink& sink_;
+  StudyProgress progress_{};
 };
 
 BatchResult StudyRun::run_noisy(reason::Reasoner& noisy, reason::Reasoner& clean, const Row& row,

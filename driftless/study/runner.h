@@ -36,13 +36,19 @@ struct StudyInput {
   int64_t threads = 1;    ///< that compare trajectories; results do not depend on it
 };
 
+/// Boards of all unfinished rows, each counted once a row.
+struct StudyProgress {
+  int64_t done = 0;
+  int64_t total = 0;
+  std::string rows;  ///< those that run now, such as "mxint4 mxint4 | int8 int8"
+};
+
 /// What happens to results. On rank 0 only.
 struct Sink {
   /// Whether a row (by record_key) is finished already.
   std::function<bool(const Json& key)> is_done;
   std::function<void(const Json& record)> add;
-  /// Called after every batch with the boards done by the current group, and its rows.
-  std::function<void(int64_t boards, const std::string& rows)> progress;
+  std::function<void(const StudyProgress& progress)> progress;  ///< after every batch
 };
 
 /// The plans of resolved rows, calibrated where they need it; rows that ask for the same

@@ -78,7 +78,7 @@ class Runner : public ::testing::Test {
                     records.push_back(record);
                     records.back().erase("timing");
                   },
-              .progress = [](int64_t, const std::string&) {}});
+              .progress = [](const StudyProgress&) {}});
     return records;
   }
 
@@ -142,7 +142,7 @@ TEST_F(Runner, NativeRowsAreComparedWithTheirSimulation) {
                   require_record(record, "record");
                   records.push_back(record);
                 },
-            .progress = [](int64_t, const std::string&) {}});
+            .progress = [](const StudyProgress&) {}});
   ASSERT_EQ(records.size(), 4u);
   EXPECT_EQ(records[1].at("execution"), "simulated");
   EXPECT_EQ(records[1].at("config").at("backend"), "test");
@@ -247,7 +247,7 @@ TEST_F(Runner, RejectsBadInput) {
   StudyInput study = input();
   const Backend backend = testing::linear_backend({}, {});
   const Sink sink{[](const Json&) { return false; }, [](const Json&) {},
-                  [](int64_t, const std::string&) {}};
+                  [](const StudyProgress&) {}};
   Row row = rows_for(parse_recipe(kRecipe, "test"), study.config)[2];
   row.calibration_boards = 8;
   EXPECT_ERROR(run_rows(std::vector{row}, study, backend, *single, sink),
