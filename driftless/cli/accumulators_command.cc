@@ -9,13 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/evaluation.h"
 #include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
+#include "driftless/cli/progress.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/streams.h"
 #include "driftless/engine/accumulator_observer.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/study/lockstep.h"
@@ -58,17 +59,21 @@ Evaluation evaluate_with(const Input& input, const Options& options,
                                                                      .plan = &input.scheme.plan,
                                                                      .accumulator = &accumulator});
   return evaluate(*reasoner, task_of(input.checkpoint), input.examples,
-                  {.halting = reason::find_halting("fixed"), .max_steps = options.steps});
+                  {.halting = reason::find_halting("fixed"),
+                   .max_steps = options.steps,
+                   .scheme = "accumulators of " + std::to_string(accumulator.bits) + " bits"});
 }
 
 std::vector<LayerAccumulation> observe(const Input& input, const Options& options) {
   engine::AccumulatorObserver observer(input.checkpoint, input.scheme.plan);
   const auto reasoner =
       engine::make_cpu_reasoner(input.checkpoint, {.slots = 1, .plan = &input.scheme.plan});
+  Progress progress("observing", std::ssize(input.examples));
+  int64_t done = 0;
   reason::run(
       *reasoner, study::boards_of(input.examples, 0),
       {.halting = reason::find_halting("fixed"), .max_steps = options.steps, .observer = &observer},
-      [](int64_t, const reason::Answer&) {});
+      [&](int64_t, const reason::Answer&) { progress.show(++done, "wide accumulators"); });
   return observer.layers();
 }
 
@@ -108,11 +113,11 @@ std::string range_text(int64_t low, int64_t high) {
 
 const char* state_name(model::State state) { return state == model::State::L ? "L" : "H"; }
 
-void print_layers(const std::vector<LayerAccumulation>& layers) {
-  std::printf("%-42s %-5s %5s  %-14s %-14s %-7s %8s %8s %8s\n", "", "", "", "spread, raised", "",
-              "", "bits", "enough:", "enough:");
-  std::printf("%-42s %-5s %5s  %-14s %-14s %-7s %8s %8s %8s\n", "layer", "state", "K",
-              "activations", "weights", "shifts", "seen", "weights", "formats");
+void print_layers(std::FILE* out, const std::vector<LayerAccumulation>& layers) {
+  std::fprintf(out, "%-42s %-5s %5s  %-14s %-14s %-7s %8s %8s %8s\n", "", "", "", "spread, raised",
+               "", "", "bits", "enough:", "enough:");
+  std::fprintf(out, "%-42s %-5s %5s  %-14s %-14s %-7s %8s %8s %8s\n", "layer", "state", "K",
+               "activations", "weights", "shifts", "seen", "weights", "formats");
   for (const LayerAccumulation& layer : layers) {
     const auto factor = [](const engine::FactorExponents& exponents) {
       char text[32];
@@ -120,27 +125,27 @@ void print_layers(const std::vector<LayerAccumulation>& layers) {
                     static_cast<long long>(exponents.widest()), 100 * exponents.share_raised());
       return std::string(text);
     };
-    std::printf("%-42s %-5s %5lld  %-14s %-14s %-7s %8lld %8lld %8lld\n", layer.layer.c_str(),
-                state_name(layer.updates), static_cast<long long>(layer.k),
-                factor(layer.acts).c_str(), factor(layer.weights).c_str(),
-                range_text(layer.acts.least_shift() + layer.weights.least_shift(),
-                           layer.acts.window + layer.weights.window)
-                    .c_str(),
-                static_cast<long long>(layer.most_bits()),
-                static_cast<long long>(layer.bits_for_weights),
-                static_cast<long long>(layer.bits_for_any_operands));
+    std::fprintf(out, "%-42s %-5s %5lld  %-14s %-14s %-7s %8lld %8lld %8lld\n", layer.layer.c_str(),
+                 state_name(layer.updates), static_cast<long long>(layer.k),
+                 factor(layer.acts).c_str(), factor(layer.weights).c_str(),
+                 range_text(layer.acts.least_shift() + layer.weights.least_shift(),
+                            layer.acts.window + layer.weights.window)
+                     .c_str(),
+                 static_cast<long long>(layer.most_bits()),
+                 static_cast<long long>(layer.bits_for_weights),
+                 static_cast<long long>(layer.bits_for_any_operands));
   }
 }
 
-void print_runs(const std::vector<Narrow>& runs, const Evaluation& wide) {
-  std::printf("\n%-12s %-9s %12s %8s %22s %8s\n", "accumulators", "overflow", "sums beyond",
-              "exact", "95 % interval", "changed");
+void print_runs(std::FILE* out, const std::vector<Narrow>& runs, const Evaluation& wide) {
+  std::fprintf(out, "\n%-12s %-9s %12s %8s %22s %8s\n", "accumulators", "overflow", "sums beyond",
+               "exact", "95 % interval", "changed");
   const auto line = [&](const std::string& bits, std::string_view overflow, double beyond,
                         const task::Share& exact, int64_t changed) {
-    std::printf("%-12s %-9s %10.4f %% %6.2f %% %9.2f to %6.2f %% %8lld\n", bits.c_str(),
-                std::string(overflow).c_str(), 100 * beyond, 100 * exact.value(),
-                100 * exact.interval().low, 100 * exact.interval().high,
-                static_cast<long long>(changed));
+    std::fprintf(out, "%-12s %-9s %10.4f %% %6.2f %% %9.2f to %6.2f %% %8lld\n", bits.c_str(),
+                 std::string(overflow).c_str(), 100 * beyond, 100 * exact.value(),
+                 100 * exact.interval().low, 100 * exact.interval().high,
+                 static_cast<long long>(changed));
   };
   line("wide", "never", 0, wide.score.exact, 0);
   for (const Narrow& run : runs)
@@ -218,15 +223,16 @@ void accumulators(Options options) {
   const std::vector<LayerAccumulation> layers = observe(input, options);
   const Evaluation wide = evaluate_with(input, options, {});
   const std::vector<Narrow> runs = narrow_runs(input, options, layers, wide);
-  std::printf("%s, %zu boards of %s, %lld steps\n%s\n\n", options.model.c_str(),
-              input.examples.size(), options.data.path.c_str(),
-              static_cast<long long>(options.steps), input.scheme.text.c_str());
+  std::FILE* const out = stream_beside(options.json);
+  std::fprintf(out, "%s, %zu boards of %s, %lld steps\n%s\n\n", options.model.c_str(),
+               input.examples.size(), options.data.path.c_str(),
+               static_cast<long long>(options.steps), input.scheme.text.c_str());
   if (!input.scheme.calibration.empty())
-    std::printf("calibrated on %s\n\n", input.scheme.calibration.c_str());
-  print_layers(layers);
-  print_runs(runs, wide);
+    std::fprintf(out, "calibrated on %s\n\n", input.scheme.calibration.c_str());
+  print_layers(out, layers);
+  print_runs(out, runs, wide);
   if (!options.json.empty())
-    write_file_atomic(options.json, result_json(options, input, layers, wide, runs).dump(2) + "\n");
+    write_output(options.json, result_json(options, input, layers, wide, runs).dump(2) + "\n");
 }
 
 }  // namespace
@@ -243,7 +249,7 @@ void add_accumulators_command(Verb verb) {
   verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
   verb.add_option("--threads", options->threads, "threads").shows_default();
   add_scheme_flags(verb, options->scheme);
-  verb.add_output("--json", options->json, "write the result as JSON");
+  verb.add_json(options->json, "write the result as JSON");
   verb.example(
       "driftless accumulators models/sudoku-small.safetensors --data "
       "models/demo-sudoku.csv --limit 4 --bits 12 16");

@@ -5,6 +5,8 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
+#include "driftless/cli/interrupt.h"
+#include "driftless/cli/progress.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
@@ -64,15 +66,16 @@ void add_device_flags(Verb verb, BackendOptions& options) {
 
 void add_backend_flags(Verb verb, BackendOptions& options) {
   add_device_flags(verb, options);
-  verb.add_option("--slots", options.slots, "boards at a time (default: by device)").positive();
+  const Flag batch =
+      verb.add_option("--batch", options.slots, "boards at a time (default: by device)").positive();
+  verb.accepts_old("--slots", batch);
 }
 
 void require_device(const BackendOptions& options) {
   DRIFTLESS_REQUIRE(
       std::find(kDeviceNames.begin(), kDeviceNames.end(), options.device) != kDeviceNames.end(),
       ErrorCode::InvalidArgument, "--device; got '", options.device, "', expected one of ",
-      join(kDeviceNames, ", "), "; did you mean '", nearest_word(options.device, kDeviceNames),
-      "'?");
+      join(kDeviceNames, ", "), did_you_mean(options.device, kDeviceNames));
 }
 
 std::string backend_name(const BackendOptions& options) {
@@ -111,7 +114,13 @@ void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& option
   const auto make = [&](const quant::QuantPlan* transforms) {
     return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, each);
   };
-  reason::calibrate(make, boards, plans, is_cpu ? options.threads : 1);
+  Progress progress("calibrating", std::ssize(boards));
+  reason::calibrate(make, boards, plans, is_cpu ? options.threads : 1, [&](int64_t done) {
+    if (was_interrupted())
+      throw Interrupted("interrupted while calibrating, after " + std::to_string(done) + " of " +
+                        std::to_string(boards.size()) + " boards; nothing was written");
+    progress.show(done, "");
+  });
 }
 
 }  // namespace driftless::cli

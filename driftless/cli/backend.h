@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 4> kDeviceNames = {"cpu", "native"
 
 /// --device, --native (which is a device), --dtype and --threads.
 void add_device_flags(Verb verb, BackendOptions& options);
-/// The same and --slots.
+/// The same and --batch.
 void add_backend_flags(Verb verb, BackendOptions& options);
 
 /// Throws InvalidArgument on an unknown device.

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/base/machine.h"
 #include "driftless/bench/calm.h"
 #include "driftless/bench/gemm.h"
@@ -22,6 +21,8 @@
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/model_input.h"
+#include "driftless/cli/progress.h"
+#include "driftless/cli/streams.h"
 #include "driftless/engine/cpu_reasoner.h"
 #include "driftless/model/shapes.h"
 #include "driftless/native/kernels/kernel_set.h"
@@ -103,6 +104,13 @@ constexpr std::array<Goal, 3> kGoals = {
      {"f32 single board / f32 batch", "f32", true, "f32", false, 0.75}}};
 constexpr double kMostMebibytes = 64;  // beside the weights
 
+/// Does the work while a terminal says what it is.
+template <class Work>
+auto during(const char* phase, Work work) {
+  const Progress progress(phase);
+  return work();
+}
+
 class Report {
  public:
   explicit Report(const BenchOptions& options)
@@ -116,12 +124,14 @@ class Report {
                                     {.slots = options_.batch, .threads = options_.threads});
     f32_peak_bytes_ = peak_memory_bytes();
     ThreadPool pool(options_.threads);
-    const bench::Calm before = bench::wait_for_calm(pool, options_.patience_s);
-    std::printf("%s, %s, native kernels %s, %lld threads, %lld rounds\nmachine: %s\n",
-                options_.model.c_str(), processor_name().c_str(),
-                std::string(native::kernels().name).c_str(),
-                static_cast<long long>(options_.threads), static_cast<long long>(options_.rounds),
-                to_string(before).c_str());
+    const bench::Calm before = during("waiting for a calm machine", [&] {
+      return bench::wait_for_calm(pool, options_.patience_s);
+    });
+    std::fprintf(out_, "%s, %s, native kernels %s, %lld threads, %lld rounds\nmachine: %s\n",
+                 options_.model.c_str(), processor_name().c_str(),
+                 std::string(native::kernels().name).c_str(),
+                 static_cast<long long>(options_.threads), static_cast<long long>(options_.rounds),
+                 to_string(before).c_str());
     json_ = {{"model", model_name()},       {"processor", processor_name()},
              {"compiler", compiler_name()}, {"native_kernels", native::kernels().name},
              {"threads", options_.threads}, {"rounds", options_.rounds}};
@@ -129,12 +139,12 @@ class Report {
     run_gemms();
     run_steps(boards);
     const bench::Calm after = bench::wait_for_calm(pool, 0);
-    std::printf("machine afterwards: %s\n", to_string(after).c_str());
+    std::fprintf(out_, "machine afterwards: %s\n", to_string(after).c_str());
     json_["calm"] = {{"is_calm", before.is_calm && after.is_calm},
                      {"waited_s", before.waited_s},
                      {"before", calm_json(before)},
                      {"after", calm_json(after)}};
-    if (!options_.json.empty()) write_file_atomic(options_.json, json_.dump(2) + "\n");
+    write_output(options_.json, json_.dump(2) + "\n");
   }
 
  private:
@@ -151,8 +161,8 @@ class Report {
   }
 
   void run_peaks(ThreadPool& pool) {
-    std::printf("\npeaks, on registers alone\n%-36s %8s %10s %9s\n", "kernel", "threads", "GFLOP/s",
-                "of int8");
+    std::fprintf(out_, "\npeaks, on registers alone\n%-36s %8s %10s %9s\n", "kernel", "threads",
+                 "GFLOP/s", "of int8");
     json_["peaks"] = Json::array();
     ThreadPool one(1);
     for (ThreadPool* const threads : {&one, &pool}) {
@@ -162,7 +172,7 @@ class Report {
       peaks.reserve(kernels.size());
       for (const bench::PeakKernel& kernel : kernels)
         peaks.push_back(bench::peak_contender(kernel, *threads));
-      bench::race(peaks, options_.rounds);
+      during("timing peaks", [&] { bench::race(peaks, options_.rounds); });
       const std::string_view best = bench::int8_peak().name;
       const auto int8 = std::find_if(peaks.begin(), peaks.end(),
                                      [&](const auto& contender) { return contender.name == best; });
@@ -170,8 +180,8 @@ class Report {
         const bench::Contender& peak = peaks[i];
         const std::string name = (kernels[i].is_int8_dot ? "dot int8 " : "") + peak.name;
         const double share = peak.gflops() / int8->gflops();
-        std::printf("%-36s %8lld %10.1f %8.1f%%\n", name.c_str(),
-                    static_cast<long long>(threads->thread_count()), peak.gflops(), 100 * share);
+        std::fprintf(out_, "%-36s %8lld %10.1f %8.1f%%\n", name.c_str(),
+                     static_cast<long long>(threads->thread_count()), peak.gflops(), 100 * share);
         json_["peaks"].push_back({{"kernel", name},
                                   {"threads", threads->thread_count()},
                                   {"gflops", peak.gflops()},
@@ -181,23 +191,24 @@ class Report {
   }
 
   void run_gemms() {
-    std::printf("\nproducts, best of %s\n%-21s %-17s %-18s %7s %9s %8s %7s\n",
-                std::to_string(3 * options_.rounds).c_str(), "shape", "N x K * M", "kernel",
-                "threads", "GFLOP/s", "of int8", "x f32");
+    std::fprintf(out_, "\nproducts, best of %s\n%-21s %-17s %-18s %7s %9s %8s %7s\n",
+                 std::to_string(3 * options_.rounds).c_str(), "shape", "N x K * M", "kernel",
+                 "threads", "GFLOP/s", "of int8", "x f32");
     json_["gemm"] = Json::array();
     for (const bench::NamedShape& shape : bench::kGemmShapes) {
-      for (const bench::GemmRow& row :
-           bench::race_gemms(shape, {.threads = options_.threads, .rounds = options_.rounds}))
-        report(row);
+      const auto rows = during("timing products", [&] {
+        return bench::race_gemms(shape, {.threads = options_.threads, .rounds = options_.rounds});
+      });
+      for (const bench::GemmRow& row : rows) report(row);
     }
   }
 
   void report(const bench::GemmRow& row) {
     const std::string dims = std::to_string(row.shape.n) + " x " + std::to_string(row.shape.k) +
                              " * " + std::to_string(row.shape.m);
-    std::printf("%-21s %-17s %-18s %7lld %9.1f %7.1f%% %7.2f\n", row.shape_name.c_str(),
-                dims.c_str(), row.kernel.c_str(), static_cast<long long>(row.threads), row.gflops,
-                100 * row.share_of_int8_peak, row.ratio_to_f32.value_or(0));
+    std::fprintf(out_, "%-21s %-17s %-18s %7lld %9.1f %7.1f%% %7.2f\n", row.shape_name.c_str(),
+                 dims.c_str(), row.kernel.c_str(), static_cast<long long>(row.threads), row.gflops,
+                 100 * row.share_of_int8_peak, row.ratio_to_f32.value_or(0));
     Json entry = {{"kernel", row.kernel},
                   {"name", row.shape_name},
                   {"shape", {row.shape.n, row.shape.k, row.shape.m}},
@@ -227,21 +238,23 @@ class Report {
 
   void run_steps(const Boards& boards) {
     const std::vector<bench::StepEntry> entries = step_entries();
-    const bench::StepRace race =
-        bench::race_steps(entries, checkpoint_, boards.boards, options_.rounds);
+    const bench::StepRace race = during("timing steps", [&] {
+      return bench::race_steps(entries, checkpoint_, boards.boards, options_.rounds);
+    });
     const int64_t positions = model::positions_count(checkpoint_.config);
-    std::printf("\nsupervision steps of %s, %lld positions\n%-36s %7s %9s %9s %8s %7s %12s\n",
-                model_name().c_str(), static_cast<long long>(positions), "", "threads", "GFLOP/s",
-                "best", "of int8", "x f32", "boards/s");
+    std::fprintf(out_,
+                 "\nsupervision steps of %s, %lld positions\n%-36s %7s %9s %9s %8s %7s %12s\n",
+                 model_name().c_str(), static_cast<long long>(positions), "", "threads", "GFLOP/s",
+                 "best", "of int8", "x f32", "boards/s");
     json_["positions"] = positions;
     json_["step"] = Json::array();
     for (const StepRow& row : race.rows) report(row, race);
     run_halting(entries, boards);
-    std::printf("\nmedians over the rounds\n");
+    std::fprintf(out_, "\nmedians over the rounds\n");
     for (const Goal& goal : kGoals) report(goal, race);
     if (options_.threads > 1) report_threads(race);
     report_memory();
-    if (!race.has_energy) std::printf("%-36s not exposed by this machine\n", "energy");
+    if (!race.has_energy) std::fprintf(out_, "%-36s not exposed by this machine\n", "energy");
     json_["energy_exposed"] = race.has_energy;
   }
 
@@ -265,9 +278,9 @@ class Report {
     const std::string name =
         row.path + (is_bare ? "" : " steps") + ", batch " + std::to_string(row.shape.batch);
     const double boards = is_bare ? 0 : row.boards_per_s(board_flops());
-    std::printf("%-36s %7lld %9.1f %9.1f %7.1f%% %7.2f %12.3f\n", name.c_str(),
-                static_cast<long long>(row.shape.threads), row.median_gflops(), row.best_gflops(),
-                100 * share, ratio, boards);
+    std::fprintf(out_, "%-36s %7lld %9.1f %9.1f %7.1f%% %7.2f %12.3f\n", name.c_str(),
+                 static_cast<long long>(row.shape.threads), row.median_gflops(), row.best_gflops(),
+                 100 * share, ratio, boards);
     Json entry = {{"path", row.path},
                   {"d", checkpoint_.config.hidden_size},
                   {"batch", row.shape.batch},
@@ -287,13 +300,14 @@ class Report {
   /// Adds the rate with adaptive halting to the batch rows of each path.
   void run_halting(const std::vector<bench::StepEntry>& entries, const Boards& boards) {
     const StepShape shape{options_.batch, options_.threads};
-    std::printf("\nwith adaptive halting, %zu boards, batch %lld\n", boards.boards.size(),
-                static_cast<long long>(options_.batch));
+    std::fprintf(out_, "\nwith adaptive halting, %zu boards, batch %lld\n", boards.boards.size(),
+                 static_cast<long long>(options_.batch));
     for (size_t i = 1; i < entries.size(); ++i) {
       if (entries[i].shape != shape) continue;
-      const bench::HaltingRate rate = halting_rate(entries[i].path, shape, boards.boards);
-      std::printf("%-36s %9.3f boards/s, %.2f steps each\n", entries[i].path.name.c_str(),
-                  rate.boards_per_s, rate.mean_steps);
+      const bench::HaltingRate rate = during(
+          "timing boards", [&] { return halting_rate(entries[i].path, shape, boards.boards); });
+      std::fprintf(out_, "%-36s %9.3f boards/s, %.2f steps each\n", entries[i].path.name.c_str(),
+                   rate.boards_per_s, rate.mean_steps);
       json_["step"][i]["boards_per_s_halting"] = rate.boards_per_s;
       json_["step"][i]["mean_steps_halting"] = rate.mean_steps;
     }
@@ -305,8 +319,8 @@ class Report {
     };
     const double ratio = median_ratio(find(race, goal.path, shape(goal.is_single)),
                                       find(race, goal.base, shape(goal.is_base_single)));
-    std::printf("%-36s %6.3f      (goal at least %.2f: %s)\n", goal.text, ratio, goal.least,
-                ratio >= goal.least ? "reached" : "missed");
+    std::fprintf(out_, "%-36s %6.3f      (goal at least %.2f: %s)\n", goal.text, ratio, goal.least,
+                 ratio >= goal.least ? "reached" : "missed");
   }
 
   /// What more threads give a single board.
@@ -316,7 +330,7 @@ class Report {
       const double ratio = median_ratio(find(race, row.path, {1, options_.threads}), row);
       const std::string text =
           row.path + ", " + std::to_string(options_.threads) + " threads / 1 thread";
-      std::printf("%-36s %6.3f      (single board)\n", text.c_str(), ratio);
+      std::fprintf(out_, "%-36s %6.3f      (single board)\n", text.c_str(), ratio);
       json_["threads_ratio"].push_back({{"path", row.path}, {"ratio", ratio}});
     }
   }
@@ -328,15 +342,16 @@ class Report {
     for (const auto& [name, tensor] : checkpoint_.tensors)
       weights += static_cast<double>(tensor.values.size() * sizeof(float)) / kMebibyte;
     const double rest = static_cast<double>(f32_peak_bytes_) / kMebibyte - weights;
-    std::printf("%-36s %6.1f MiB  (goal at most %.0f: %s), weights %.1f MiB\n",
-                "f32 batch, memory beside the weights", rest, kMostMebibytes,
-                rest <= kMostMebibytes ? "reached" : "missed", weights);
+    std::fprintf(out_, "%-36s %6.1f MiB  (goal at most %.0f: %s), weights %.1f MiB\n",
+                 "f32 batch, memory beside the weights", rest, kMostMebibytes,
+                 rest <= kMostMebibytes ? "reached" : "missed", weights);
     json_["memory"] = {{"f32_beside_weights_mib", rest},
                        {"f32_weights_mib", weights},
                        {"peak_rss_mib", static_cast<double>(peak_memory_bytes()) / kMebibyte}};
   }
 
   BenchOptions options_;
+  std::FILE* out_ = stream_beside(options_.json);
   store::Checkpoint checkpoint_;
   int64_t f32_peak_bytes_ = 0;
   Json json_;
@@ -347,7 +362,8 @@ class Report {
 void add_bench_command(Verb verb) {
   auto options = std::make_shared<BenchOptions>();
   const Flag model =
-      verb.add_option("--model", options->model, "checkpoint (default: the bundled Sudoku model)");
+      verb.add_input("model", options->model, "checkpoint (default: the bundled Sudoku model)");
+  verb.accepts_old("--model", model);
   verb.add_option("--preset", options->preset,
                   "a published configuration with random weights instead, such as trm-maze")
       .excludes(model);
@@ -365,8 +381,8 @@ void add_bench_command(Verb verb) {
   verb.add_option("--patience", options->patience_s, "seconds to wait for a calm machine")
       .between(0, kNoLimit)
       .shows_default();
-  verb.add_output("--json", options->json, "write peaks, gemm and step as JSON");
-  verb.also_uses({"--model", FileRole::Input, [options] {
+  verb.add_json(options->json, "write peaks, gemm and step as JSON");
+  verb.also_uses({"model", FileRole::Input, [options] {
                     return std::vector<std::filesystem::path>{chosen_model(*options)};
                   }});
   verb.example("driftless bench --threads 2");

@@ -5,6 +5,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
+#include "driftless/cli/streams.h"
 #include "driftless/store/dataset.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"
@@ -24,6 +25,11 @@ BoardSource resolved(BoardSource source) {
   source.path = split.parent_path().string();
   source.split = split.filename().string();
   return source;
+}
+
+std::vector<arc::Puzzle> read_puzzles(const Path& path) {
+  if (path != kStandardStream) return arc::read_puzzles(path);
+  return arc::parse_puzzles(standard_input(), kStandardInput, "task");
 }
 
 /// A folder of ARC's JSON files has no splits.
@@ -108,7 +114,8 @@ const task::Task& guess_task(const BoardSource& given) {
   if (is_dataset_folder(source))
     return task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
   if (std::filesystem::is_directory(source.path)) return task::find_task("arc");
-  const std::string text = task::read_text(source.path);
+  const std::string text =
+      source.path == kStandardStream ? standard_input() : task::read_text(source.path);
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return task::find_task("arc");
   return task::find_task(text.find("##") == std::string::npos ? "sudoku" : "maze");
@@ -117,10 +124,13 @@ const task::Task& guess_task(const BoardSource& given) {
 std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& given) {
   const BoardSource source = resolved(given);
   std::vector<task::Example> examples =
-      is_dataset_folder(source) ? read_folder(source)
-                                : read_file_of(task.name, source, [&](const Path& path) {
-                                    return task::read_examples(task, path);
-                                  });
+      is_dataset_folder(source)
+          ? read_folder(source)
+          : read_file_of(task.name, source, [&](const Path& path) {
+              return path == kStandardStream
+                         ? task::parse_examples(task, standard_input(), kStandardInput)
+                         : task::read_examples(task, path);
+            });
   DRIFTLESS_REQUIRE(!examples.empty(), ErrorCode::BadFile, source.path, ": no boards");
   cut(examples, source.limit);
   return examples;
@@ -130,7 +140,7 @@ std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& given) {
   const BoardSource source = resolved(given);
   std::vector<arc::Puzzle> puzzles = is_dataset_folder(source)
                                          ? read_folder_puzzles(source)
-                                         : read_file_of("arc", source, arc::read_puzzles);
+                                         : read_file_of("arc", source, read_puzzles);
   DRIFTLESS_REQUIRE(!puzzles.empty(), ErrorCode::BadFile, source.path,
                     ": no ARC tasks; a folder needs *.json files or test/dataset.json");
   cut(puzzles, source.limit);

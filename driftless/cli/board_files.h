@@ -15,7 +15,8 @@ namespace driftless::cli {
 
 /// Where boards come from.
 struct BoardSource {
-  /// A file of the task, a data-set folder as TRM builds them, or the folder of one of its splits.
+  /// A file of the task, a data-set folder as TRM builds them or the folder of one of its splits,
+  /// or "-" for standard input.
   std::string path;
   std::string split = "test";  ///< of a data-set folder
   int64_t limit = 0;           ///< only the first so many boards (ARC: tasks); 0: all

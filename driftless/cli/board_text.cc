@@ -81,7 +81,7 @@ task::Example example_from_text(const task::Task& task, std::string_view text) {
   if (task.name == "sudoku") return sudoku_example(text);
   if (task.name == "maze") return maze_example(text);
   fail(ErrorCode::Unsupported, "board: one-line boards are for sudoku and maze; got a model for ",
-       task.name, "; use --file");
+       task.name, "; use --data");
 }
 
 bool is_ambiguous(const task::Task& task, const task::Example& example) {

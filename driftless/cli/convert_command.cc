@@ -60,7 +60,7 @@ void add_convert_command(Verb verb) {
   verb.add_input("IN", options->input,
                  "PyTorch checkpoint, safetensors, npy file or data-set folder")
       .required();
-  verb.add_output("OUT", options->output, "safetensors file to write").required();
+  verb.add_output("OUT,--out", options->output, "safetensors file to write").required();
   verb.add_option("--weights", options->weights, "element type of a model: f32, f16 or bf16");
   auto& import = options->import;
   verb.add_input("--config", import.config,
@@ -74,7 +74,7 @@ void add_convert_command(Verb verb) {
   verb.add_option("--steps", import.steps, "supervision steps");
   verb.add_option("--cells", import.cells, "cells of a board");
   verb.add_option("--prefix-rows", import.prefix_rows, "rows before the board");
-  verb.example("driftless convert step_65100 trm.safetensors");
+  verb.example("driftless convert step_65100 --out trm.safetensors");
   verb.runs([options] { convert(*options); });
 }
 

@@ -94,8 +94,9 @@ void add_augment(Verb verb) {
       .between(1, arc::kMaxSide)
       .shows_default();
   verb.add_option("--seed", options->seed, "seed of variants and places").required();
-  verb.add_option("--output", options->output, "folder to write").required();
-  verb.also_uses({"--output", FileRole::Part, [options] {
+  const Flag out = verb.add_option("--out", options->output, "folder to write").required();
+  verb.accepts_old("--output", out);
+  verb.also_uses({"--out", FileRole::Part, [options] {
                     const std::filesystem::path folder = options->output;
                     return std::vector{folder / "identifiers.json", folder / "test_puzzles.json",
                                        folder / "train" / "dataset.json",
@@ -103,7 +104,7 @@ void add_augment(Verb verb) {
                   }});
   verb.example(
       "driftless data augment mini_arc.json --side 5 --variants 63 --seed 1 "
-      "--output mini-arc");
+      "--out mini-arc");
   verb.runs([options] { augment(*options); });
 }
 

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_augment.h"
 #include "driftless/cli/data_report.h"
+#include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/progress.h"
+#include "driftless/cli/streams.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
@@ -34,19 +35,35 @@ struct DataOptions {
   std::string output;
   int64_t count = 0;
   uint64_t seed = 0;
+  int64_t tries = 100'000;
   sudoku::GeneratorOptions sudoku;
   maze::GeneratorOptions maze;
   bool unique_path = false;
 };
 
-/// `count` boards, with a progress line on a terminal.
-template <class Make>
-auto make_boards(int64_t count, Make make) {
-  Progress progress(count);
-  std::vector<decltype(make())> boards;
-  for (int64_t i = 0; i < count; ++i) {
-    boards.push_back(make());
-    progress.show(i + 1, "boards");
+[[noreturn]] void give_up(const DataOptions& options, size_t done) {
+  fail(ErrorCode::InvalidArgument, "data generate: board ", done + 1, " of ", options.count,
+       ": none of ", options.tries, " tries has what is asked (",
+       options.task == "sudoku" ? "--min-rating, --max-rating" : "--min-path, --max-path",
+       "); ask for less, or allow more with --tries");
+}
+
+/// The boards that tries give, with a progress line.
+template <class Puzzle, class Try>
+std::vector<Puzzle> make_boards(const DataOptions& options, Try attempt) {
+  const InterruptGuard guard;
+  Progress progress("generating", options.count);
+  std::vector<Puzzle> boards;
+  for (int64_t tries = 0; std::ssize(boards) < options.count; ++tries) {
+    if (was_interrupted())
+      throw Interrupted("interrupted after " + std::to_string(boards.size()) + " of " +
+                        std::to_string(options.count) + " boards; nothing was written");
+    if (tries == options.tries) give_up(options, boards.size());
+    if (auto board = attempt()) {
+      boards.push_back(std::move(*board));
+      tries = -1;
+    }
+    progress.show(std::ssize(boards), options.task + " boards");
   }
   return boards;
 }
@@ -56,20 +73,20 @@ void generate(DataOptions& options) {
   Rng rng(options.seed);
   std::string text;
   if (options.task == "sudoku") {
-    text = sudoku::to_csv(
-        make_boards(options.count, [&] { return sudoku::generate(options.sudoku, rng); }));
+    text = sudoku::to_csv(make_boards<sudoku::Puzzle>(
+        options, [&] { return sudoku::try_generate(options.sudoku, rng); }));
   } else if (options.task == "maze") {
     options.maze.kind = options.unique_path ? maze::Kind::Perfect : maze::Kind::Scattered;
-    text =
-        maze::to_csv(make_boards(options.count, [&] { return maze::generate(options.maze, rng); }));
+    text = maze::to_csv(
+        make_boards<maze::Puzzle>(options, [&] { return maze::try_generate(options.maze, rng); }));
   } else {
     fail(ErrorCode::Unsupported, "data generate: no generator for this task; got '", options.task,
          "', expected sudoku or maze");
   }
-  write_file_atomic(options.output, text);
-  std::printf("%s: %lld %s boards, seed %llu\n", options.output.c_str(),
-              static_cast<long long>(options.count), options.task.c_str(),
-              static_cast<unsigned long long>(options.seed));
+  write_output(options.output, text);
+  std::fprintf(stream_beside(options.output), "%s: %lld %s boards, seed %llu\n",
+               options.output.c_str(), static_cast<long long>(options.count), options.task.c_str(),
+               static_cast<unsigned long long>(options.seed));
 }
 
 /// The task that the user names, else the one that the file looks like.
@@ -118,9 +135,10 @@ void convert(const DataOptions& options) {
     count = std::ssize(examples);
     text = task.name == "sudoku" ? sudoku_csv(examples) : maze_csv(examples);
   }
-  write_file_atomic(options.output, text);
-  std::printf("%s: %lld %s %s\n", options.output.c_str(), static_cast<long long>(count),
-              std::string(task.name).c_str(), is_arc(task) ? "tasks" : "boards");
+  write_output(options.output, text);
+  std::fprintf(stream_beside(options.output), "%s: %lld %s %s\n", options.output.c_str(),
+               static_cast<long long>(count), std::string(task.name).c_str(),
+               is_arc(task) ? "tasks" : "boards");
 }
 
 void check(const DataOptions& options) {
@@ -138,8 +156,14 @@ void print_stats(const DataOptions& options) {
   std::printf("%-12s %s\n%s", "task", std::string(task.name).c_str(), text.c_str());
 }
 
+void add_out(Verb verb, std::string& output, const char* help) {
+  verb.accepts_old("--output", verb.add_output("--out", output, help).required());
+}
+
 void add_input(Verb verb, DataOptions& options) {
-  verb.add_input("IN", options.input.path, "file of boards or data-set folder").required();
+  verb.add_input("IN", options.input.path,
+                 "file of boards, data-set folder, or - for standard input")
+      .required();
   verb.add_option("--split", options.input.split, "split of a data-set folder").shows_default();
   verb.add_option("--task", options.task, "sudoku, maze or arc (default: what IN looks like)");
 }
@@ -160,7 +184,10 @@ void add_generate(Verb verb, const std::shared_ptr<DataOptions>& options) {
   verb.add_option("--task", options->task, "sudoku or maze (default sudoku)");
   verb.add_option("--count", options->count, "boards").required().positive();
   verb.add_option("--seed", options->seed, "seed of the random choices").required();
-  verb.add_output("--output", options->output, "CSV file to write").required();
+  add_out(verb, options->output, "CSV file to write, or -");
+  verb.add_option("--tries", options->tries, "give up when so many boards in a row do not fit")
+      .positive()
+      .shows_default();
   auto& maze = options->maze;
   const std::vector<TaskFlag> flags = {
       {verb.add_option("--min-rating", options->sudoku.min_rating, "sudoku: least guesses"),
@@ -175,7 +202,7 @@ void add_generate(Verb verb, const std::shared_ptr<DataOptions>& options) {
       {verb.add_switch("--unique-path", options->unique_path,
                        "maze: a tree of corridors, one path"),
        "maze"}};
-  verb.example("driftless data generate --count 100 --seed 1 --min-rating 3 --output b.csv");
+  verb.example("driftless data generate --count 100 --seed 1 --min-rating 3 --out b.csv");
   verb.runs([options, flags] {
     require_task(flags, options->task.empty() ? "sudoku" : options->task);
     generate(*options);
@@ -194,8 +221,8 @@ void add_data_command(Verb verb) {
   const Verb converting =
       verb.add_verb("convert", "boards of any kind to one CSV file (ARC: one JSON file)");
   add_input(converting, *options);
-  converting.add_output("--output", options->output, "file to write").required();
-  converting.example("driftless data convert sudoku-folder --split test --output boards.csv");
+  add_out(converting, options->output, "file to write, or -");
+  converting.example("driftless data convert sudoku-folder --split test --out boards.csv");
   converting.runs([options] { convert(*options); });
 
   const Verb checking = verb.add_verb("check", "whether boards and answers are sound");

@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
@@ -18,6 +18,7 @@
 #include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/streams.h"
 
 namespace driftless::cli {
 namespace {
@@ -79,37 +80,37 @@ Json mean_json(const task::Moments& shares) {
   return estimate_json(shares.mean(), shares.share_interval(), std::llround(shares.n));
 }
 
-void print_estimate(const std::string& name, double share, const task::Interval& interval,
-                    const std::string& unit) {
-  std::printf("%-10s %6.2f %%   (95 %% interval %.2f to %.2f, n %s)\n", name.c_str(), 100 * share,
-              100 * interval.low, 100 * interval.high, unit.c_str());
+void print_estimate(std::FILE* out, const std::string& name, double share,
+                    const task::Interval& interval, const std::string& unit) {
+  std::fprintf(out, "%-10s %6.2f %%   (95 %% interval %.2f to %.2f, n %s)\n", name.c_str(),
+               100 * share, 100 * interval.low, 100 * interval.high, unit.c_str());
 }
 
-void print_mean(const char* name, const task::Moments& shares, const char* unit) {
-  print_estimate(name, shares.mean(), shares.share_interval(),
+void print_mean(std::FILE* out, const char* name, const task::Moments& shares, const char* unit) {
+  print_estimate(out, name, shares.mean(), shares.share_interval(),
                  std::to_string(std::llround(shares.n)) + unit);
 }
 
-void print_share(const char* name, const task::Share& share, const char* unit) {
-  print_estimate(name, share.value(), share.interval(), std::to_string(share.n) + unit);
+void print_share(std::FILE* out, const char* name, const task::Share& share, const char* unit) {
+  print_estimate(out, name, share.value(), share.interval(), std::to_string(share.n) + unit);
 }
 
 /// Prints the accuracy and adds it to the record.
-void report_boards(const Boards& boards, const task::Score& score, Json& record) {
+void report_boards(std::FILE* out, const Boards& boards, const task::Score& score, Json& record) {
   record["exact"] = share_json(score.exact);
   record["accepted"] = share_json(score.accepted);
   record["cells"] = mean_json(score.cells);
-  print_share("exact", score.exact, " boards");
+  print_share(out, "exact", score.exact, " boards");
   if (boards.task.name == "maze")
-    print_share("accepted", score.accepted, " boards; exact or another shortest path");
+    print_share(out, "accepted", score.accepted, " boards; exact or another shortest path");
   else if (score.accepted.hits != score.exact.hits)
-    print_share("accepted", score.accepted, " boards; exact or another solution");
-  print_mean("cells", score.cells, " boards");
+    print_share(out, "accepted", score.accepted, " boards; exact or another solution");
+  print_mean(out, "cells", score.cells, " boards");
 }
 
 /// The same for ARC; also writes the submission.
-void report_arc(const Boards& boards, const Evaluation& result, const EvalOptions& options,
-                Json& record) {
+void report_arc(std::FILE* out, const Boards& boards, const Evaluation& result,
+                const EvalOptions& options, Json& record) {
   const task::arc::Ballot ballot = count_votes(boards.examples, result.answers);
   const ArcScore score = score_arc(boards.puzzles, boards.examples, result.answers, ballot);
   record["boards"] = boards.examples.size();
@@ -119,15 +120,15 @@ void report_arc(const Boards& boards, const Evaluation& result, const EvalOption
     entry["inputs"] = share_json(rate.inputs);
     entry["whole_tasks"] = share_json(rate.puzzles);
     record["pass"].push_back(std::move(entry));
-    print_estimate("pass@" + std::to_string(rate.k), rate.puzzle_mean, rate.interval(),
+    print_estimate(out, "pass@" + std::to_string(rate.k), rate.puzzle_mean, rate.interval(),
                    std::to_string(rate.puzzles.n) + " tasks");
   }
   record["exact"] = mean_json(score.exact);
   record["cells"] = mean_json(score.cells);
-  print_mean("exact", score.exact, " tasks; of a task's boards");
-  print_mean("cells", score.cells, " tasks");
+  print_mean(out, "exact", score.exact, " tasks; of a task's boards");
+  print_mean(out, "cells", score.cells, " tasks");
   if (!options.submission.empty())
-    write_file_atomic(options.submission, ballot.submission(boards.puzzles) + "\n");
+    write_output(options.submission, ballot.submission(boards.puzzles) + "\n");
 }
 
 Json settings_json(const EvalOptions& options, const PlannedScheme& scheme) {
@@ -143,10 +144,10 @@ Json settings_json(const EvalOptions& options, const PlannedScheme& scheme) {
           {"threads", options.backend.threads}};
 }
 
-void print_scheme(const PlannedScheme& scheme) {
-  std::printf("%-10s %s\n", "scheme", scheme.text.c_str());
+void print_scheme(std::FILE* out, const PlannedScheme& scheme) {
+  std::fprintf(out, "%-10s %s\n", "scheme", scheme.text.c_str());
   if (!scheme.calibration.empty())
-    std::printf("%-10s %s\n", "calibrated", scheme.calibration.c_str());
+    std::fprintf(out, "%-10s %s\n", "calibrated", scheme.calibration.c_str());
 }
 
 /// Under the names that the published code logs them with.
@@ -161,18 +162,26 @@ Json published_json(const Evaluation& result) {
           {"q_halt_loss", metrics.halt_loss.mean()}};
 }
 
-void report_effort(const Evaluation& result, const EvalOptions& options, Json& record) {
+void report_effort(std::FILE* out, const Evaluation& result, const EvalOptions& options,
+                   Json& record) {
   int64_t steps = 0;
   for (const reason::Answer& answer : result.answers) steps += answer.steps;
   const auto n = static_cast<double>(std::max<size_t>(1, result.answers.size()));
   record["mean_steps"] = static_cast<double>(steps) / n;
   record["wall_s"] = result.wall_s;
-  std::printf("%-10s %6.2f     (at most %lld, halting %s)\n", "steps",
-              static_cast<double>(steps) / n, static_cast<long long>(options.steps),
-              options.halting.c_str());
-  std::printf("%-10s %6.2f s   (%.2f boards/s, %s, %lld threads, %s)\n", "time", result.wall_s,
-              n / result.wall_s, options.backend.device.c_str(),
-              static_cast<long long>(options.backend.threads), options.backend.dtype.c_str());
+  std::fprintf(out, "%-10s %6.2f     (at most %lld, halting %s)\n", "steps",
+               static_cast<double>(steps) / n, static_cast<long long>(options.steps),
+               options.halting.c_str());
+  std::fprintf(out, "%-10s %6.2f s   (%.2f boards/s, %s, %lld threads, %s)\n", "time",
+               result.wall_s, n / result.wall_s, options.backend.device.c_str(),
+               static_cast<long long>(options.backend.threads), options.backend.dtype.c_str());
+}
+
+/// The outputs that take standard output.
+std::vector<std::string> printed_outputs(const EvalOptions& options) {
+  std::vector<std::string> outputs = {options.json, options.predictions, options.submission};
+  std::erase_if(outputs, [](const std::string& path) { return path != kStandardStream; });
+  return outputs;
 }
 
 std::string predictions_text(const Boards& boards, const Evaluation& result) {
@@ -191,7 +200,13 @@ std::string predictions_text(const Boards& boards, const Evaluation& result) {
   return text;
 }
 
-void require_sound(const EvalOptions& options) { reason::find_halting(options.halting); }
+void require_sound(const EvalOptions& options) {
+  const int64_t printed = std::ssize(printed_outputs(options));
+  DRIFTLESS_REQUIRE(printed <= 1, ErrorCode::InvalidArgument,
+                    "--json, --predictions, --submission: got - for ", printed,
+                    " of them, expected standard output for one");
+  reason::find_halting(options.halting);
+}
 
 void eval(EvalOptions options) {
   require_sound(options);
@@ -210,18 +225,20 @@ void eval(EvalOptions options) {
   const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,
                                      {.halting = reason::find_halting(options.halting),
                                       .max_steps = options.steps,
-                                      .seed = options.seed});
+                                      .seed = options.seed,
+                                      .scheme = scheme.text});
   if (!options.predictions.empty())
-    write_file_atomic(options.predictions, predictions_text(boards, result));
+    write_output(options.predictions, predictions_text(boards, result));
   Json record = settings_json(options, scheme);
-  print_scheme(scheme);
+  std::FILE* const out = printed_outputs(options).empty() ? stdout : stderr;
+  print_scheme(out, scheme);
   if (boards.are_arc())
-    report_arc(boards, result, options, record);
+    report_arc(out, boards, result, options, record);
   else
-    report_boards(boards, result.score, record);
+    report_boards(out, boards, result.score, record);
   record["published"] = published_json(result);
-  report_effort(result, options, record);
-  if (!options.json.empty()) write_file_atomic(options.json, record.dump(2) + "\n");
+  report_effort(out, result, options, record);
+  write_output(options.json, record.dump(2) + "\n");
 }
 
 void add_arc_flags(Verb verb, EvalOptions& options) {
@@ -240,9 +257,9 @@ void add_arc_flags(Verb verb, EvalOptions& options) {
 void add_eval_command(Verb verb) {
   auto options = std::make_shared<EvalOptions>();
   verb.add_input("model", options->model, "checkpoint, packed model or PyTorch file").required();
-  verb.add_input(
-          "--data", options->data.path,
-          "boards with answers: a file of the model's task, a data-set folder or one of its splits")
+  verb.add_input("--data", options->data.path,
+                 "boards with answers: a file of the model's task, a data-set folder, one of its "
+                 "splits, or -")
       .required();
   verb.add_option("--split", options->data.split, "split of a data-set folder").shows_default();
   verb.add_option("--limit", options->data.limit, "take only the first N boards (ARC: tasks)")
@@ -256,8 +273,9 @@ void add_eval_command(Verb verb) {
       .shows_default();
   add_scheme_flags(verb, options->scheme);
   add_arc_flags(verb, *options);
-  verb.add_output("--predictions", options->predictions, "write one JSON line per board");
-  verb.add_output("--json", options->json, "write the result as JSON");
+  verb.add_output("--predictions", options->predictions,
+                  "write one JSON line per board; - prints them");
+  verb.add_json(options->json, "write the result as JSON");
   verb.example(
       "driftless eval models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--halting halt");

@@ -57,7 +57,7 @@ Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
   result.answers.resize(examples.size());
   std::vector<double> lm_losses(examples.size());
   int64_t done = 0;
-  Progress progress(std::ssize(examples));
+  Progress progress("evaluating", std::ssize(examples));
   const auto start = std::chrono::steady_clock::now();
   reason::run(
       reasoner, study::boards_of(examples, options.seed),
@@ -73,7 +73,8 @@ Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
         result.score.add(task.check(example, answer.tokens),
                          task::matching_cells(example.label, answer.tokens), answer.steps);
         result.answers[static_cast<size_t>(board)] = answer;
-        progress.show(++done, std::to_string(result.score.exact.hits) + " exact");
+        progress.show(++done,
+                      std::to_string(result.score.exact.hits) + " exact  " + options.scheme);
       },
       [&](int64_t, const reason::Answer&) {
         if (was_interrupted()) stop(done, examples.size(), result.score);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "driftless/reason/run.h"
@@ -15,7 +16,8 @@ namespace driftless::cli {
 struct EvaluateOptions {
   const reason::HaltingPolicy& halting;
   int64_t max_steps;
-  uint64_t seed = 0;  ///< of EqR's states and noise; board i takes seed + i
+  uint64_t seed = 0;     ///< of EqR's states and noise; board i takes seed + i
+  std::string scheme{};  ///< what is evaluated, for the progress line
 };
 
 /// What the published code logs of an evaluation, over the boards with counted cells, after each

@@ -162,6 +162,23 @@ template Flag Verb::add_input(const char*, std::filesystem::path&, const std::st
 template Flag Verb::add_input(const char*, std::vector<std::string>&, const std::string&) const;
 template Flag Verb::add_output(const char*, std::string&, const std::string&) const;
 
+Flag Verb::add_json(std::string& file, const std::string& help) const {
+  const Flag flag = add_output("--json", file, help);
+  flag.option_->type_name("[FILE|-]");
+  return flag;
+}
+
+void Verb::accepts_old(const char* name, const Flag& flag) const {
+  app_->add_option_function<std::string>(
+          name,
+          [current = flag.option_](const std::string& text) {
+            current->add_result(text);
+            current->run_callback();
+          },
+          "earlier name of " + flag.name())
+      ->group("");
+}
+
 void Verb::also_uses(FileArgument files) const { files_->push_back(std::move(files)); }
 
 Flag Verb::add_switch(const char* name, bool& value, const std::string& help) const {

@@ -39,6 +39,7 @@ class Flag {
   [[nodiscard]] std::string name() const;
 
  private:
+  friend class Verb;
   CLI::Option* option_;
 };
 
@@ -58,6 +59,10 @@ class Verb {
   Flag add_input(const char* name, Value& value, const std::string& help) const;
   template <class Value>
   Flag add_output(const char* name, Value& value, const std::string& help) const;
+  /// --json [FILE|-]. Without FILE it is "-", standard output (see with_json_values).
+  Flag add_json(std::string& file, const std::string& help) const;
+  /// An earlier name of an argument, which is accepted but not shown.
+  void accepts_old(const char* name, const Flag& flag) const;
   /// Files that the verb reads or writes beside those that the arguments name.
   void also_uses(FileArgument files) const;
   Flag add_switch(const char* name, bool& value, const std::string& help) const;

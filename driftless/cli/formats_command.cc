@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless formats: the table of number formats.
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "driftless/cli/command.h"
+#include "driftless/cli/streams.h"
 #include "driftless/formats/table.h"
 
 namespace driftless::cli {
@@ -41,7 +41,7 @@ void print_table() {
   }
 }
 
-void print_json() {
+std::string json_text() {
   auto rows = nlohmann::ordered_json::array();
   for (const Format& format : formats::formats()) {
     nlohmann::ordered_json row = {{"name", format.name},
@@ -58,16 +58,19 @@ void print_json() {
     }
     rows.push_back(row);
   }
-  std::cout << rows.dump(2) << '\n';
+  return rows.dump(2) + "\n";
 }
 
 }  // namespace
 
 void add_formats_command(Verb verb) {
-  auto as_json = std::make_shared<bool>(false);
-  verb.add_switch("--json", *as_json, "print JSON");
+  auto json = std::make_shared<std::string>();
+  verb.add_json(*json, "print or write JSON");
   verb.example("driftless formats --json");
-  verb.runs([as_json] { *as_json ? print_json() : print_table(); });
+  verb.runs([json] {
+    if (!json->empty()) write_output(*json, json_text());
+    if (*json != kStandardStream) print_table();
+  });
 }
 
 }  // namespace driftless::cli

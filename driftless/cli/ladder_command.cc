@@ -2,17 +2,16 @@
 // driftless ladder: what each number format does to a model.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/scheme_rows.h"
+#include "driftless/cli/streams.h"
 #include "driftless/cli/study_input.h"
+#include "driftless/cli/terminal.h"
 #include "driftless/study/ladder.h"
 
 namespace driftless::cli {
@@ -25,17 +24,18 @@ std::vector<std::string> default_schemes() {
 struct Options {
   StudyFlags flags;
   SchemeRows rows{.schemes = default_schemes()};
-  bool as_json = false;
+  std::string json;
   bool as_markdown = false;
+  ColorFlag color;
 };
 
 void print(const std::vector<study::Json>& records, const Options& options) {
-  if (options.as_json) {
+  if (!options.json.empty()) {
     const study::Json sorted = study::sort_for_ladder(records);
-    std::printf("%s\n", sorted.dump(2).c_str());
-    return;
+    write_output(options.json, sorted.dump(2) + "\n");
+    if (options.json == kStandardStream) return;
   }
-  const bool has_color = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  const bool has_color = find_ink(options.color, find_terminal()) == Ink::Colored;
   const auto style = options.as_markdown ? study::TableStyle::Markdown
                      : has_color         ? study::TableStyle::Colored
                                          : study::TableStyle::Plain;
@@ -97,8 +97,9 @@ void add_ladder_command(Verb verb) {
   add_study_flags(verb, options->flags);
   add_calibration_flags(verb, options->flags.calibration);
   verb.add_output("--out", options->flags.out, "append records to this file, skip those it has");
-  const Flag json = verb.add_switch("--json", options->as_json, "print records as JSON");
-  verb.add_switch("--markdown", options->as_markdown, "print a Markdown table").excludes(json);
+  verb.add_json(options->json, "print or write the records as JSON");
+  verb.add_switch("--markdown", options->as_markdown, "print a Markdown table");
+  add_color_flag(verb, options->color);
   verb.example(
       "driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 8 --schemes none int8/tensor/static mxint4");

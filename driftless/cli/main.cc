@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driftless program. Exit codes: 0 done, 2 wrong usage, 128 + signal after an interrupt, 10 +
 // ErrorCode for everything else.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,11 +21,14 @@
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/interrupt.h"
+#include "driftless/cli/streams.h"
 
 namespace driftless::cli {
 namespace {
 
 constexpr int kUsageExit = 2;
+constexpr const char* kAbout =
+    "driftless: quantize recursive reasoning models and see whether they still think";
 
 constexpr int kSignalExit = 128;  // plus the signal, as shells count
 
@@ -69,15 +74,17 @@ std::string full_name(const CLI::App& app) {
   return full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-/// "; did you mean '--input'?" for an unknown flag or verb.
+/// "; did you mean '--input'?" for an unknown flag or verb; old names of flags are not offered.
 std::string suggestion(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
+  for (const CLI::App* verb : app.get_subcommands(nullptr))
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());
   const std::vector<std::string_view> views(names.begin(), names.end());
-  return "; did you mean '" + std::string(nearest_word(word, views)) + "'?";
+  return did_you_mean(word, views);
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -85,7 +92,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   const auto extras = app.remaining(true);
   if (!extras.empty()) {
-    message = "unknown argument '" + extras.front() + "'" + suggestion(verb, extras.front());
+    const std::string word = extras.front().substr(0, extras.front().find('='));
+    message = "unknown argument '" + word + "'" + suggestion(verb, word);
   }
   std::fprintf(stderr, "driftless: %s (see '%s --help')\n", message.c_str(),
                full_name(verb).c_str());
@@ -112,17 +120,60 @@ int finish_output(int code) {
   return exit_code(ErrorCode::Io);
 }
 
+/// What a newcomer may try; the files are found in every folder.
+void greet() {
+  std::printf(
+      "%s\n\n"
+      "Watch the bundled model solve a Sudoku:\n  driftless solve\n"
+      "What rounding to four bits with a shared exponent costs:\n"
+      "  driftless codec error --format mxint4 --gaussian 100000 --seed 1\n"
+      "The model under several number formats:\n"
+      "  driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv --limit 4 "
+      "--schemes none mxint4 int4/tensor/dynamic\n\n"
+      "driftless help lists the verbs, driftless help VERB the flags of one.\n",
+      kAbout);
+}
+
+/// driftless help [VERB...]: the help of the program or of a verb.
+void print_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* verb = &app;
+  for (const std::string& word : words) {
+    const auto named =
+        verb->get_subcommands([&](const CLI::App* inner) { return inner->check_name(word); });
+    if (named.empty()) {
+      std::fprintf(stderr, "driftless: no verb '%s'%s (see '%s --help')\n", word.c_str(),
+                   suggestion(*verb, word).c_str(), full_name(*verb).c_str());
+      end_with(kUsageExit);
+    }
+    verb = named.front();
+  }
+  std::printf(
+      "%s",
+      app.get_formatter()->make_help(verb, full_name(*verb), CLI::AppFormatMode::Normal).c_str());
+}
+
 int run(int argc, char** argv) {
-  CLI::App app("driftless: quantize recursive reasoning models and see whether they still think");
+  if (argc == 1) {
+    greet();
+    return 0;
+  }
+  CLI::App app(kAbout);
   app.name("driftless");
   app.set_version_flag("--version", DRIFTLESS_VERSION);
   app.require_subcommand(1);
   const Verb main_verb(app);
   main_verb.example("driftless solve");
   for (const Entry& entry : kVerbs) entry.add(main_verb.add_verb(entry.name, entry.summary));
+  std::vector<std::string> asked;
+  const Verb help = main_verb.add_verb("help", "this, or what a verb takes");
+  help.add_option("VERB", asked, "such as eval, or data generate");
+  help.example("driftless help data generate");
+  help.runs([&app, &asked] { print_help(app, asked); });
   try {
     (void)isa_limit();  // What DRIFTLESS_ISA says is right or wrong for every verb.
-    app.parse(argc, argv);
+    std::vector<std::string> arguments = with_json_values({argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::Success& success) {
     return app.exit(success);

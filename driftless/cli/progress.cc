@@ -3,15 +3,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <utility>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace driftless::cli {
 namespace {
 
 constexpr int64_t kBarWidth = 24;
-constexpr std::chrono::milliseconds kRefresh(200);
+constexpr std::chrono::milliseconds kLiveInterval(200);
+constexpr std::chrono::seconds kLineInterval(30);
+
+std::string bar(int64_t done, int64_t total) {
+  std::string text(static_cast<size_t>(std::clamp<int64_t>(done, 0, total) * kBarWidth / total),
+                   '#');
+  text.resize(static_cast<size_t>(kBarWidth), '.');
+  return "[" + text + "] ";
+}
 
 }  // namespace
 
@@ -22,34 +31,54 @@ std::string duration_text(double seconds) {
   return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
 }
 
-Progress::Progress(int64_t total) : total_(total), is_visible_(isatty(STDERR_FILENO) == 1) {
-  if (is_visible_) draw(0, "");
+ProgressStyle find_progress_style() {
+  ProgressStyle style{.is_live = isatty(STDERR_FILENO) == 1, .interval = kLineInterval};
+  if (!style.is_live) return style;
+  style.interval = kLiveInterval;
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.columns = size.ws_col;
+  return style;
+}
+
+Progress::Progress(std::string phase, int64_t total, const ProgressStyle& style)
+    : phase_(std::move(phase)), total_(total), style_(style) {
+  if (style_.is_live) draw(0, "");
 }
 
 Progress::~Progress() {
-  if (is_visible_) std::fputs("\r\x1b[K", stderr);
+  if (style_.is_live) std::fputs("\r\x1b[K", style_.stream);
 }
 
 void Progress::show(int64_t done, const std::string& note) {
-  if (!is_visible_) return;
   const auto now = Clock::now();
-  if (now - last_ < kRefresh) return;
+  if (done < done_) start_ = now;
+  done_ = done;
+  if (now - last_ < style_.interval) return;
   last_ = now;
   draw(done, note);
 }
 
-void Progress::draw(int64_t done, const std::string& note) const {
-  const auto filled = static_cast<size_t>(total_ == 0 ? kBarWidth : done * kBarWidth / total_);
-  std::string bar(filled, '#');
-  bar.resize(static_cast<size_t>(kBarWidth), '.');
-  std::string line =
-      "[" + bar + "] " + std::to_string(done) + "/" + std::to_string(total_) + "  " + note;
+std::string Progress::text(int64_t done, const std::string& note) const {
+  std::string line = phase_ + "  ";
+  if (total_ > 0) {
+    if (style_.is_live) line += bar(done, total_);
+    line += std::to_string(done) + "/" + std::to_string(total_) + "  ";
+  }
   if (done > 0 && done < total_) {
     const double elapsed = std::chrono::duration<double>(last_ - start_).count();
     const double left = elapsed / static_cast<double>(done) * static_cast<double>(total_ - done);
-    line += "  " + duration_text(left) + " left";
+    line += duration_text(left) + " left  ";
   }
-  std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
+  line += note;
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+void Progress::draw(int64_t done, const std::string& note) const {
+  const std::string line = text(done, note);
+  if (style_.is_live)  // a line that wraps could not be redrawn
+    std::fprintf(style_.stream, "\r%.*s\x1b[K", static_cast<int>(style_.columns - 1), line.c_str());
+  else
+    std::fprintf(style_.stream, "driftless: %s\n", line.c_str());
 }
 
 }  // namespace driftless::cli

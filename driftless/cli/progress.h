@@ -1,31 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress line on stderr, where that is a terminal; nothing anywhere else.
+// How far long work is, on stderr: one line that is redrawn where that is a terminal, a line now
+// and then anywhere else.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 namespace driftless::cli {
 
+struct ProgressStyle {
+  bool is_live = false;  ///< one line, redrawn
+  int64_t columns = 80;  ///< of a live line
+  std::chrono::milliseconds interval{0};
+  std::FILE* stream = stderr;
+};
+
+/// Five times a second on a terminal, every half minute elsewhere.
+ProgressStyle find_progress_style();
+
 class Progress {
  public:
-  /// Shows 0 of the total at once.
-  explicit Progress(int64_t total);
-  ~Progress();  // takes the line away
+  /// `phase` names the work, such as "evaluating". A terminal shows it at once. A total of 0 is
+  /// work of unknown length.
+  explicit Progress(std::string phase, int64_t total = 0,
+                    const ProgressStyle& style = find_progress_style());
+  ~Progress();  // takes a live line away
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows `done` of the total, `note` and the time left at the pace so far, a few times a second
-  /// at most.
+  /// Shows `done` of the total, the time left at the pace so far and `note`. Where `done` falls,
+  /// the work has started anew.
   void show(int64_t done, const std::string& note);
+
+  void set_total(int64_t total) { total_ = total; }
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::string text(int64_t done, const std::string& note) const;
   void draw(int64_t done, const std::string& note) const;
 
+  std::string phase_;
   int64_t total_;
-  bool is_visible_;
+  ProgressStyle style_;
+  int64_t done_ = 0;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };

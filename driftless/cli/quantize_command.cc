@@ -9,6 +9,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/progress.h"
 #include "driftless/cli/scheme_flags.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/store/packed_model.h"
@@ -33,7 +34,10 @@ void quantize(QuantizeOptions options) {
   if (options.scheme.plan.empty()) complete(options.scheme);
   const store::Checkpoint checkpoint = load_float_model(options.model);
   const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
-  store::PackedModel packed = store::pack_model(checkpoint, scheme.plan);
+  store::PackedModel packed = [&] {
+    const Progress progress("packing " + scheme.text);
+    return store::pack_model(checkpoint, scheme.plan);
+  }();
   packed.source_sha256 = sha256_of_file(options.model);
   packed.calibration = scheme.calibration;
   store::save_packed(options.output, packed);
@@ -50,9 +54,9 @@ void quantize(QuantizeOptions options) {
 void add_quantize_command(Verb verb) {
   auto options = std::make_shared<QuantizeOptions>();
   verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
-  verb.add_output("OUT", options->output, "packed model to write (safetensors)").required();
+  verb.add_output("OUT,--out", options->output, "packed model to write (safetensors)").required();
   add_scheme_flags(verb, options->scheme);
-  verb.example("driftless quantize model.safetensors packed.safetensors --weights mxint4");
+  verb.example("driftless quantize model.safetensors --out packed.safetensors --weights mxint4");
   verb.runs([options] { quantize(*options); });
 }
 

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/progress.h"
+#include "driftless/cli/streams.h"
 #include "driftless/cli/study_input.h"
 #include "driftless/quant/plan_json.h"
 #include "driftless/study/recommend.h"
@@ -26,32 +25,35 @@ struct Options {
   int64_t steps = 0;
 };
 
-void print_layers(const study::Recommendation& result, const Options& options) {
-  std::printf("%-42s %-18s", "layer", "choice");
-  for (const std::string& choice : options.choices) std::printf(" %18s", choice.c_str());
-  std::printf("\n");
+void print_layers(std::FILE* out, const study::Recommendation& result, const Options& options) {
+  std::fprintf(out, "%-42s %-18s", "layer", "choice");
+  for (const std::string& choice : options.choices) std::fprintf(out, " %18s", choice.c_str());
+  std::fprintf(out, "\n");
   for (const study::LayerChoice& layer : result.layers) {
-    std::printf("%-42s %-18s", layer.layer.name.c_str(), options.choices[layer.choice].c_str());
-    for (const double divergence : layer.divergence) std::printf(" %18.2f", divergence);
-    std::printf("\n");
+    std::fprintf(out, "%-42s %-18s", layer.layer.name.c_str(),
+                 options.choices[layer.choice].c_str());
+    for (const double divergence : layer.divergence) std::fprintf(out, " %18.2f", divergence);
+    std::fprintf(out, "\n");
   }
 }
 
-void print_checks(const study::Recommendation& result, const Options& options) {
-  std::printf(
+void print_checks(std::FILE* out, const study::Recommendation& result, const Options& options) {
+  std::fprintf(
+      out,
       "\nA layer's numbers: mean latent divergence when it alone is quantized. Layers were "
       "narrowed in the order of\nleast added squared divergence per bit; each plan below was "
       "run on %lld boards.\n\n",
       static_cast<long long>(result.chosen.paired.n));
-  std::printf("%9s %10s %9s %14s %9s  %s\n", "narrowed", "bits w/a", "exact %", "less float", "p",
-              "");
+  std::fprintf(out, "%9s %10s %9s %14s %9s  %s\n", "narrowed", "bits w/a", "exact %", "less float",
+               "p", "");
   for (const study::Check& check : result.checks)
-    std::printf("%9lld %4.2f / %4.2f %8.2f %+13.2f %9.2g  %s\n",
-                static_cast<long long>(check.narrowed), check.bits.weights, check.bits.acts,
-                100 * check.exact, 100 * check.paired.difference(), check.paired.p_value(),
-                check.is_within ? "within" : "too much");
+    std::fprintf(out, "%9lld %4.2f / %4.2f %8.2f %+13.2f %9.2g  %s\n",
+                 static_cast<long long>(check.narrowed), check.bits.weights, check.bits.acts,
+                 100 * check.exact, 100 * check.paired.difference(), check.paired.p_value(),
+                 check.is_within ? "within" : "too much");
   const task::Interval interval = result.chosen.paired.interval();
-  std::printf(
+  std::fprintf(
+      out,
       "\nplan: %.2f bits per weight, %.2f per activation; exact %+.2f points of float (95 %% "
       "interval %+.2f to %+.2f), allowed %.2f\n",
       result.chosen.bits.weights, result.chosen.bits.acts, 100 * result.chosen.paired.difference(),
@@ -79,17 +81,17 @@ void run(const Options& options) {
   search.choices.reserve(options.choices.size());
   for (const std::string& choice : options.choices)
     search.choices.push_back(quant::parse_quant_spec(choice));
-  const bool is_watched = isatty(STDERR_FILENO) == 1;
-  const study::Recommendation result =
-      study::recommend(search, files.backend(), [&](const std::string& what) {
-        if (is_watched) std::fprintf(stderr, "%s\n", what.c_str());
-      });
+  Progress progress("recommend");
+  const study::Recommendation result = study::recommend(
+      search, files.backend(), [&](const std::string& what) { progress.show(0, what); });
   if (!options.flags.out.empty())
-    write_file_atomic(options.flags.out, quant::plan_to_json(result.plan) + "\n");
-  print_layers(result, options);
-  print_checks(result, options);
+    write_output(options.flags.out, quant::plan_to_json(result.plan) + "\n");
+  std::FILE* const out = stream_beside(options.flags.out);
+  print_layers(out, result, options);
+  print_checks(out, result, options);
   if (!options.flags.out.empty())
-    std::printf("written to %s; use it with driftless eval --plan\n", options.flags.out.c_str());
+    std::fprintf(out, "written to %s; use it with driftless eval --plan\n",
+                 options.flags.out.c_str());
 }
 
 }  // namespace
@@ -110,7 +112,7 @@ void add_recommend_command(Verb verb) {
       .shows_default();
   verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
   add_study_flags(verb, options->flags);
-  verb.add_output("--out", options->flags.out, "write the plan (JSON) here");
+  verb.add_output("--out", options->flags.out, "write the plan (JSON) here, or to -");
   verb.example(
       "driftless recommend models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 8 --within 1.0 --out plan.json");

@@ -21,10 +21,11 @@ struct Options {
 void add_report_command(Verb verb) {
   auto options = std::make_shared<Options>();
   verb.add_input("results", options->results,
-                 "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims")
+                 "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims; "
+                 "- for standard input")
       .required();
   verb.add_option("--title", options->title, "of the page").shows_default();
-  verb.add_output("--out", options->out, "the page (HTML)").required();
+  verb.add_output("--out", options->out, "the page (HTML), or -").required();
   verb.example("driftless report ladder.jsonl trace.json --out report.html");
   verb.runs([options] { write_report(options->results, options->title, options->out); });
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/cli/streams.h"
 #include "driftless/report/page.h"
 #include "driftless/study/bench_record.h"
 #include "driftless/study/qat_record.h"
@@ -31,16 +31,20 @@ void write_report(const std::vector<std::string>& results, const std::string& ti
                               .bench = check_with(study::require_bench_record),
                               .trace = check_with(study::require_trace)};
   report::Results read;
-  for (const std::string& file : results) report::add_file(file, checks, read);
+  for (const std::string& file : results)
+    if (file == kStandardStream)
+      report::add_text(standard_input(), kStandardInput, checks, read);
+    else
+      report::add_file(file, checks, read);
   const std::string page =
       report::render_page(read, {.title = title, .version = DRIFTLESS_VERSION});
-  write_file_atomic(out, page);
+  write_output(out, page);
   for (const report::Skipped& line : read.skipped)
     std::fprintf(stderr, "warning: skipped %s\n", line.reason.c_str());
-  std::printf("%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n", out.c_str(),
-              read.records.size() + read.qat.size() + read.benches.size(), read.traces.size(),
-              read.claims.size(), read.skipped.size(),
-              static_cast<double>(page.size()) / (1 << 20));
+  std::fprintf(
+      stream_beside(out), "%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n",
+      out.c_str(), read.records.size() + read.qat.size() + read.benches.size(), read.traces.size(),
+      read.claims.size(), read.skipped.size(), static_cast<double>(page.size()) / (1 << 20));
 }
 
 std::string report_beside(const std::string& results) {

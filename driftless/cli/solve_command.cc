@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless solve: watch a model refine a board step by step.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driftless/base/error.h"
 #include "driftless/cli/backend.h"
@@ -12,23 +15,26 @@
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/scheme_flags.h"
 #include "driftless/cli/solve_view.h"
+#include "driftless/cli/streams.h"
 #include "driftless/reason/run.h"
 #include "driftless/study/lockstep.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::cli {
 namespace {
 
 struct SolveOptions {
   std::string board;
-  std::string file;
-  std::string model;  // empty: a bundled one
+  std::string data;
+  std::string model;        // empty: a bundled one
+  std::string named_model;  // by its earlier flag
   std::string identifiers;
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string dtype = "f32";
   uint64_t seed = 0;
   bool is_native = false;
-  bool as_json = false;
-  bool no_color = false;
+  std::string json;
+  ColorFlag color;
 };
 
 /// Solved where nobody gives a board; from the project's own generator (models/demo-sudoku.csv).
@@ -37,18 +43,53 @@ constexpr const char* kSampleBoard =
 
 std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const task::Task& task,
                                       const SolveOptions& options) {
-  if (options.file.empty())
+  if (options.data.empty())
     return {example_from_text(task, options.board.empty() ? kSampleBoard : options.board)};
-  const BoardSource source{.path = options.file};
+  if (options.data == kStandardStream) {
+    const auto lines = task::lines_of(standard_input());
+    if (lines.size() == 1 && task.name != "arc") return {example_from_text(task, lines.front())};
+  }
+  const BoardSource source{.path = options.data};
   if (task.name != "arc") return read_boards(task, source);
   return read_arc_boards(checkpoint, options.model, source,
                          {.identifiers = options.identifiers, .variants = 1, .seed = 0})
       .rows;
 }
 
-std::unique_ptr<SolveView> make_view(const Subject& subject, const SolveOptions& options) {
-  if (options.as_json) return make_json_view(subject);
-  return make_text_view(subject, find_terminal(), options.no_color ? Ink::Plain : wanted_ink());
+/// What is on standard output and, where both are asked for, lines of JSON besides.
+std::vector<std::unique_ptr<SolveView>> make_views(const Subject& subject,
+                                                   const SolveOptions& options, std::string& json) {
+  std::vector<std::unique_ptr<SolveView>> views;
+  const bool prints_json = options.json == kStandardStream;
+  if (!options.json.empty())
+    views.push_back(make_json_view(subject, [&json, prints_json](const std::string& line) {
+      if (prints_json)
+        write_output(std::string(kStandardStream), line);
+      else
+        json += line;
+    }));
+  const Terminal terminal = find_terminal();
+  if (!prints_json)
+    views.push_back(make_text_view(subject, terminal, find_ink(options.color, terminal)));
+  return views;
+}
+
+/// Whether a word is the name of a model rather than a board.
+bool names_model(const std::string& word) {
+  const std::filesystem::path path(word);
+  std::error_code ignored;
+  return path.has_parent_path() || std::filesystem::is_regular_file(path, ignored) ||
+         path.extension() == ".safetensors";
+}
+
+/// Model and board may be left out, so their places do not say which is which.
+SolveOptions settled(SolveOptions options) {
+  const bool is_board_first = !options.model.empty() && !names_model(options.model);
+  if (is_board_first && (options.board.empty() || names_model(options.board)))
+    std::swap(options.model, options.board);
+  if (!options.named_model.empty()) options.model.swap(options.named_model);
+  if (options.board == kStandardStream) options.data = std::exchange(options.board, "");
+  return options;
 }
 
 /// "board 2 of 5, 007bbfb7"; nothing for a board alone.
@@ -71,6 +112,8 @@ std::unique_ptr<reason::Reasoner> make_reasoner_for(const ModelFile& model,
 }
 
 void solve(SolveOptions options) {
+  if (!options.data.empty() && !options.board.empty())
+    reject("--data", "got a board besides, expected one of them");
   if (options.model.empty())
     options.model = (options.is_native ? default_packed_model() : default_model()).string();
   const ModelFile model = load_model(options.model);
@@ -81,38 +124,47 @@ void solve(SolveOptions options) {
                     "'driftless eval' with a data-set folder");
   const task::Task& task = task_of(checkpoint);
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
-  require_fits(checkpoint, examples, options.file.empty() ? "solve" : options.file);
+  require_fits(checkpoint, examples, options.data.empty() ? "solve" : options.data);
   const auto reasoner = make_reasoner_for(model, options);
   const std::vector<reason::Board> boards = study::boards_of(examples, options.seed);
   const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;
+  std::string json;
   for (size_t i = 0; i < boards.size(); ++i) {
     if (is_ambiguous(task, examples[i]))
       std::fputs("driftless: warning: the board has several solutions\n", stderr);
-    const auto view = make_view({.task = task,
-                                 .example = examples[i],
-                                 .max_steps = steps,
-                                 .title = title_of(examples[i], i, examples.size())},
-                                options);
+    const auto views = make_views({.task = task,
+                                   .example = examples[i],
+                                   .max_steps = steps,
+                                   .title = title_of(examples[i], i, examples.size())},
+                                  options, json);
     reason::run(
         *reasoner, std::span(boards).subspan(i, 1),
         {.halting = reason::find_halting("halt"), .max_steps = steps},
-        [&](int64_t, const reason::Answer& answer) { view->done(answer); },
-        [&](int64_t, const reason::Answer& answer) { view->step(answer); });
+        [&](int64_t, const reason::Answer& answer) {
+          for (const auto& view : views) view->done(answer);
+        },
+        [&](int64_t, const reason::Answer& answer) {
+          for (const auto& view : views) view->step(answer);
+        });
   }
+  if (options.json != kStandardStream) write_output(options.json, json);
 }
 
 }  // namespace
 
 void add_solve_command(Verb verb) {
   auto options = std::make_shared<SolveOptions>();
-  const Flag board = verb.add_option(
-      "board", options->board, "one line of cells, '.' or '0' for a blank (default: a sample)");
-  verb.add_input("--file", options->file, "solve every board of a file (ARC: every test input)")
-      .excludes(board);
-  verb.add_input("--model", options->model,
+  verb.add_input("model", options->model,
                  "checkpoint, packed model or PyTorch file (default: the bundled Sudoku model)");
+  verb.add_input("board", options->board,
+                 "one line of cells, '.' or '0' for a blank, or - for standard input (default: a "
+                 "sample)");
+  verb.add_input("--model", options->named_model, "earlier place of the model").group("");
+  verb.accepts_old("--file",
+                   verb.add_input("--data", options->data,
+                                  "solve every board of a file, or - (ARC: every test input)"));
   verb.add_switch("--native", options->is_native,
-                  "multiply integers; without --model the bundled packed model");
+                  "multiply integers; without a model the bundled packed model");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       .positive();
   verb.add_option("--dtype", options->dtype, "f32 or bf16").shows_default();
@@ -120,11 +172,10 @@ void add_solve_command(Verb verb) {
   verb.add_input("--identifiers", options->identifiers,
                  "ARC: JSON list that names the rows of the model's puzzle table (default: "
                  "identifiers.json beside the model)");
-  verb.add_switch("--json", options->as_json, "print one JSON object per board");
-  verb.add_switch("--no-color", options->no_color,
-                  "no colors (nor with NO_COLOR set); a pipe gets none anyway");
+  verb.add_json(options->json, "print or write one JSON object per board");
+  add_color_flag(verb, options->color);
   verb.example(std::string("driftless solve ") + kSampleBoard);
-  verb.runs([options] { solve(*options); });
+  verb.runs([options] { solve(settled(*options)); });
 }
 
 }  // namespace driftless::cli

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -51,8 +52,10 @@ void write_out(const std::string& text) {
 
 class JsonView : public SolveView {
  public:
-  explicit JsonView(const Subject& subject)
-      : subject_(subject), record_{{"question", text(subject.example.input)}} {}
+  JsonView(const Subject& subject, std::function<void(const std::string& line)> sink)
+      : subject_(subject),
+        sink_(std::move(sink)),
+        record_{{"question", text(subject.example.input)}} {}
 
   void step(const reason::Answer& answer) override {
     record_["steps"].push_back({{"step", answer.steps},
@@ -63,7 +66,7 @@ class JsonView : public SolveView {
   void done(const reason::Answer& answer) override {
     record_["prediction"] = text(answer.tokens);
     if (has_label(subject_.example)) record_["solved"] = is_solved(subject_, answer);
-    write_out(record_.dump() + "\n");
+    sink_(record_.dump() + "\n");
   }
 
  private:
@@ -72,6 +75,7 @@ class JsonView : public SolveView {
   }
 
   Subject subject_;
+  std::function<void(const std::string& line)> sink_;
   nlohmann::ordered_json record_;
 };
 
@@ -198,8 +202,9 @@ std::string verdict(const Subject& subject, const reason::Answer& answer) {
          std::to_string(cells.n) + " cells differ from the solution";
 }
 
-std::unique_ptr<SolveView> make_json_view(const Subject& subject) {
-  return std::make_unique<JsonView>(subject);
+std::unique_ptr<SolveView> make_json_view(const Subject& subject,
+                                          std::function<void(const std::string& line)> sink) {
+  return std::make_unique<JsonView>(subject, std::move(sink));
 }
 
 std::unique_ptr<SolveView> make_text_view(const Subject& subject, const Terminal& terminal,

@@ -2,6 +2,7 @@
 // One board on the screen while a model works on it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,8 +30,9 @@ struct Subject {
 /// "solved in 3 steps" or why not.
 std::string verdict(const Subject& subject, const reason::Answer& answer);
 
-/// One JSON object on stdout when the board is done.
-std::unique_ptr<SolveView> make_json_view(const Subject& subject);
+/// Hands one line with a JSON object to `sink` when the board is done.
+std::unique_ptr<SolveView> make_json_view(const Subject& subject,
+                                          std::function<void(const std::string& line)> sink);
 
 /// A picture that is redrawn in place where the terminal is live and large enough, in color where
 /// it has UTF-8 and color is wanted; elsewhere a line per step and the board at the end.

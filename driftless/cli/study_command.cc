@@ -16,8 +16,10 @@
 #include "driftless/cli/report_page.h"
 #include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/study_input.h"
+#include "driftless/cli/terminal.h"
 #include "driftless/study/ladder.h"
 #include "driftless/study/recipe.h"
+#include "driftless/task/text_file.h"
 
 namespace driftless::cli {
 namespace {
@@ -26,23 +28,48 @@ struct Options {
   StudyFlags flags;
   std::string recipe;
   std::string rows;  // empty: all
+  ColorFlag color;
 };
+
+std::filesystem::path recipes_folder() { return data_folder("recipes") / "study"; }
+
+/// The names of the project's recipes, in order.
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(recipes_folder(), ignored))
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The first sentence of the comment that a recipe opens with, which says what it asks.
+std::string purpose_of(const std::filesystem::path& recipe) {
+  const std::string text = task::read_text(recipe);
+  std::string comment;
+  for (const std::string_view line : task::lines_of(text)) {
+    if (!line.starts_with("# ")) break;
+    comment += std::string(line.substr(2)) + " ";
+  }
+  const size_t end = std::min(comment.find(". "), comment.find("? "));
+  return comment.substr(0, end == std::string::npos ? end : end + 1);
+}
+
+void list_recipes() {
+  for (const std::string& name : recipe_names())
+    std::printf("%-24s %s\n", name.c_str(),
+                purpose_of(recipes_folder() / (name + ".toml")).c_str());
+}
 
 /// A file, or the name of one of the project's recipes.
 std::filesystem::path find_recipe(const std::string& recipe) {
   if (std::filesystem::exists(recipe)) return recipe;
-  const std::filesystem::path folder = data_folder("recipes") / "study";
-  std::filesystem::path named = folder / (recipe + ".toml");
+  std::filesystem::path named = recipes_folder() / (recipe + ".toml");
   if (std::filesystem::exists(named)) return named;
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
+  const std::vector<std::string> names = recipe_names();
   const std::vector<std::string_view> views(names.begin(), names.end());
   fail(ErrorCode::InvalidArgument, "no recipe '", recipe, "'; expected a file or one of ",
-       join(views, ", "),
-       views.empty() ? "" : "; did you mean '" + std::string(nearest_word(recipe, views)) + "'?");
+       join(views, ", "), did_you_mean(recipe, views));
 }
 
 /// A stretch of a recipe's rows.
@@ -84,7 +111,9 @@ void run(const Options& options) {
     for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
     return;
   }
-  std::printf("%s%s\n", study::ladder_table(records, study::TableStyle::Plain).c_str(),
+  const bool has_color = find_ink(options.color, find_terminal()) == Ink::Colored;
+  const auto style = has_color ? study::TableStyle::Colored : study::TableStyle::Plain;
+  std::printf("%s%s\n", study::ladder_table(records, style).c_str(),
               calibration_notes(records).c_str());
   write_report_beside(options.flags.out);
 }
@@ -95,7 +124,9 @@ void add_study_command(Verb verb) {
   auto options = std::make_shared<Options>();
   verb.add_input("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
       .required();
-  verb.add_input("--model", options->flags.model, "checkpoint (default: the bundled one)");
+  const Flag model =
+      verb.add_input("model", options->flags.model, "checkpoint (default: the bundled one)");
+  verb.accepts_old("--model", model);
   verb.add_input("--data", options->flags.data, "boards with answers").required();
   add_study_flags(verb, options->flags);
   add_calibration_flags(verb, options->flags.calibration);
@@ -109,7 +140,15 @@ void add_study_command(Verb verb) {
       "--rows", options->rows,
       "only these rows of the recipe, such as 5-9, counted from 0; their records may be "
       "joined with those of others");
+  verb.add_switch(
+      "--list",
+      [] {
+        list_recipes();
+        end_with(0);
+      },
+      "print the recipes in recipes/study with what they ask");
   verb.add_option("--set", options->flags.overrides, "KEY=VALUE in every row of the recipe");
+  add_color_flag(verb, options->color);
   verb.example(
       "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
       "--out granularity.jsonl");

@@ -220,21 +220,24 @@ std::vector<study::Json> run_study(const StudyFiles& files, const StudyFlags& fl
   std::unique_ptr<study::ResultsFile> results;
   if (!flags.out.empty() && communicator->rank() == 0)
     results = std::make_unique<study::ResultsFile>(flags.out, input.origin);
-  Progress progress(std::ssize(input.examples));
-  study::run_rows(
-      rows, input, files.backend(), *communicator,
-      {.is_done =
-           [&](const study::Json& key) {
-             const study::Json* const found = results ? results->find(key) : nullptr;
-             if (found != nullptr) records.push_back(*found);
-             return found != nullptr;
-           },
-       .add =
-           [&](const study::Json& record) {
-             if (results) results->append(record);
-             records.push_back(record);
-           },
-       .progress = [&](int64_t boards, const std::string& what) { progress.show(boards, what); }});
+  Progress progress(name);
+  study::run_rows(rows, input, files.backend(), *communicator,
+                  {.is_done =
+                       [&](const study::Json& key) {
+                         const study::Json* const found = results ? results->find(key) : nullptr;
+                         if (found != nullptr) records.push_back(*found);
+                         return found != nullptr;
+                       },
+                   .add =
+                       [&](const study::Json& record) {
+                         if (results) results->append(record);
+                         records.push_back(record);
+                       },
+                   .progress =
+                       [&](const study::StudyProgress& now) {
+                         progress.set_total(now.total);
+                         progress.show(now.done, now.rows);
+                       }});
   return records;
 }
 

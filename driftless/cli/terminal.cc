@@ -45,6 +45,14 @@ Terminal find_terminal() {
   return terminal;
 }
 
-Ink wanted_ink() { return environment("NO_COLOR").empty() ? Ink::Colored : Ink::Plain; }
+void add_color_flag(Verb verb, ColorFlag& flag) {
+  verb.add_switch("--no-color", flag.is_off,
+                  "no colors (nor with NO_COLOR set); a pipe gets none anyway");
+}
+
+Ink find_ink(const ColorFlag& flag, const Terminal& terminal) {
+  const bool is_colored = terminal.is_live && !flag.is_off && environment("NO_COLOR").empty();
+  return is_colored ? Ink::Colored : Ink::Plain;
+}
 
 }  // namespace driftless::cli

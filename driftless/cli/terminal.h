@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "driftless/cli/flags.h"
+
 namespace driftless::cli {
 
 enum class Ink { Plain, Colored };
@@ -18,7 +20,14 @@ struct Terminal {
 /// Of stdout and the environment (TERM, LC_ALL, LC_CTYPE, LANG).
 Terminal find_terminal();
 
-/// Colored unless the environment sets NO_COLOR to anything (https://no-color.org).
-Ink wanted_ink();
+/// --no-color, of every verb that has colors.
+struct ColorFlag {
+  bool is_off = false;
+};
+void add_color_flag(Verb verb, ColorFlag& flag);
+
+/// Plain where the flag or NO_COLOR (https://no-color.org: set, and not empty) asks for that, and
+/// where stdout is no terminal that could show more.
+Ink find_ink(const ColorFlag& flag, const Terminal& terminal);
 
 }  // namespace driftless::cli

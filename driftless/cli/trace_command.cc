@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "driftless/base/file.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/progress.h"
 #include "driftless/cli/scheme_rows.h"
+#include "driftless/cli/streams.h"
 #include "driftless/cli/study_input.h"
 #include "driftless/study/trace.h"
 
@@ -27,10 +28,14 @@ void run(const Options& options) {
   if (execution_of(options.flags) == study::Execution::Native)
     std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   files.complete(rows);
-  const study::Json trace = study::make_trace(rows, input, files.backend());
-  write_file_atomic(options.flags.out, trace.dump() + "\n");
-  std::printf("%s: %zu boards, %zu schemes, %s steps\n", options.flags.out.c_str(),
-              input.examples.size(), rows.size(), trace.at("steps").dump().c_str());
+  const study::Json trace = [&] {
+    const Progress progress("tracing");
+    return study::make_trace(rows, input, files.backend());
+  }();
+  write_output(options.flags.out, trace.dump() + "\n");
+  std::fprintf(stream_beside(options.flags.out), "%s: %zu boards, %zu schemes, %s steps\n",
+               options.flags.out.c_str(), input.examples.size(), rows.size(),
+               trace.at("steps").dump().c_str());
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ void add_trace_command(Verb verb) {
   add_scheme_row_flags(verb, options->rows);
   add_study_flags(verb, options->flags);
   add_calibration_flags(verb, options->flags.calibration);
-  verb.add_output("--out", options->flags.out, "the trace (JSON)").required();
+  verb.add_output("--out", options->flags.out, "the trace (JSON), or -").required();
   verb.example(
       "driftless trace models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 8 --schemes none int4/tensor/static mxint4 --out trace.json");

@@ -201,9 +201,10 @@ void add_widen(Verb verb) {
   };
   auto options = std::make_shared<Options>();
   verb.add_input("WEIGHTS", options->weights, "checkpoint to grow").required();
-  verb.add_output("--output", options->out, "checkpoint to write").required();
+  const Flag out = verb.add_output("--out", options->out, "checkpoint to write").required();
+  verb.accepts_old("--output", out);
   verb.add_option("--seed", options->seed, "seed of the random shares").shows_default();
-  verb.example("driftless train widen models/sudoku-small.safetensors --output wide.st");
+  verb.example("driftless train widen models/sudoku-small.safetensors --out wide.st");
   verb.runs([options] { lab::run_widen(options->weights, options->out, options->seed); });
 }
 

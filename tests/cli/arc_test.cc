@@ -185,12 +185,11 @@ TEST_F(Arc, AModelWithoutATableGetsDrawnVariants) {
 
 TEST_F(Arc, SolveShowsTheGrid) {
   learn_outputs();
-  const Outcome outcome =
-      driftless("solve --model " + file("model") + " --file " + file("tasks.json"));
+  const Outcome outcome = driftless("solve " + file("model") + " --data " + file("tasks.json"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_TRUE(outcome.out.starts_with("board 1 of 3, a\nstep 1 ")) << outcome.out;
   EXPECT_NE(outcome.out.find("board 3 of 3, b\n"), std::string::npos) << outcome.out;
-  expect_failure(driftless("solve --model " + file("model") + " 123"), 13, "use --file");
+  expect_failure(driftless("solve " + file("model") + " 123"), 13, "use --data");
 }
 
 TEST_F(Arc, BadInput) {

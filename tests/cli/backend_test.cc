@@ -54,7 +54,7 @@ TEST_F(Backend, TorchAnswersAsTheEngineDoesOrSaysHowToGetIt) {
 
 TEST_F(Backend, RejectsWhatIsNotThere) {
   expect_failure(eval("--device cuba"), 10, "did you mean 'cuda'");
-  expect_failure(eval("--slots 0"), 2, "--slots");
+  expect_failure(eval("--batch 0"), 2, "--batch");
 }
 
 }  // namespace

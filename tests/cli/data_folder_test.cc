@@ -62,6 +62,7 @@ TEST(DataFolder, TheEnvironmentNamesAnother) {
   // What needs no data does not ask for it.
   EXPECT_EQ(driftless("formats", named).exit_code, 0);
   EXPECT_EQ(driftless("--help", named).exit_code, 0);
+  EXPECT_EQ(driftless("", named).exit_code, 0);
   fs::create_directory_symlink(fs::absolute(DRIFTLESS_MODEL).parent_path(), data.path() / "models");
   EXPECT_EQ(driftless("solve --native " + cli_testing::kBoard, named).exit_code, 0);
   EXPECT_EQ(driftless("solve --native " + cli_testing::kBoard, "DRIFTLESS_DATA=").exit_code, 0);

@@ -30,7 +30,8 @@ TEST(Completion, BashOffersVerbsFlagsAndFiles) {
   EXPECT_EQ(completed("driftless data generate --see", 3), "--seed\n");
   EXPECT_EQ(completed("driftless solve --nati", 2), "--native\n");
   EXPECT_EQ(completed("driftless data convert --se", 3), "\n");  // not the flags of "convert"
-  EXPECT_EQ(completed("driftless solve --model m", 3), "\n");    // left to the shell's files
+  EXPECT_EQ(completed("driftless solve --data m", 3), "\n");     // left to the shell's files
+  EXPECT_EQ(completed("driftless solve --mode", 2), "\n");       // an earlier name
   EXPECT_EQ(completed("driftless manua", 1), "\n");              // hidden
 }
 

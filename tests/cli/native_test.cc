@@ -133,8 +133,7 @@ TEST_F(NativeCommands, LaddersCompareATrainedModelWithItsStart) {
 TEST_F(NativeCommands, LaddersAndStudiesSayWhatPackedModelsNeed) {
   const std::string data = " --data " + file("boards.txt");
   expect_failure(driftless("ladder " DRIFTLESS_PACKED_MODEL + data), 10, "--source");
-  expect_failure(driftless("study granularity --model " DRIFTLESS_PACKED_MODEL + data), 10,
-                 "packed");
+  expect_failure(driftless("study granularity " DRIFTLESS_PACKED_MODEL + data), 10, "packed");
   expect_failure(driftless("ladder " DRIFTLESS_MODEL " --source " DRIFTLESS_MODEL + data), 10,
                  "--source");
   expect_failure(driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_MODEL
@@ -145,7 +144,7 @@ TEST_F(NativeCommands, LaddersAndStudiesSayWhatPackedModelsNeed) {
       driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_PACKED_MODEL + data), 10,
       "packed");
   expect_failure(driftless("accumulators " DRIFTLESS_PACKED_MODEL + data), 10, "packed");
-  expect_failure(driftless("bench --model " DRIFTLESS_PACKED_MODEL), 10, "packed");
+  expect_failure(driftless("bench " DRIFTLESS_PACKED_MODEL), 10, "packed");
   expect_failure(driftless("bench --width 128"), 10, "--preset");
   expect_failure(driftless("recommend " DRIFTLESS_MODEL " --native" + data), 13, "--native");
 }

@@ -64,10 +64,10 @@ struct Command {
 };
 
 const std::vector<Command> kCommands = {
-    {"quantize @in OUT --weights mxint4", "OUT", "MODEL"},
-    {"quantize @other OUT --plan @in", "OUT", "--plan"},
-    {"quantize @other OUT --weights int8 --calibration-data @in", "OUT", "--calibration-data"},
-    {"convert @in OUT", "OUT", "IN"},
+    {"quantize @in OUT --weights mxint4", "--out", "MODEL"},
+    {"quantize @other OUT --plan @in", "--out", "--plan"},
+    {"quantize @other OUT --weights int8 --calibration-data @in", "--out", "--calibration-data"},
+    {"convert @in OUT", "--out", "IN"},
     {"report @other @in --out OUT", "--out", "results"},
     {"eval @in --data @other --predictions OUT", "--predictions", "model"},
     {"eval @other --data @in --predictions OUT", "--predictions", "--data"},
@@ -82,19 +82,19 @@ const std::vector<Command> kCommands = {
     {"ladder @other --data @other --calibration-data @in --out OUT", "--out", "--calibration-data"},
     {"study @in --data @other --out OUT", "--out", "recipe"},
     {"study granularity --data @in --out OUT", "--out", "--data"},
-    {"study granularity --model @in --data @other --out OUT", "--out", "--model"},
+    {"study granularity @in --data @other --out OUT", "--out", "model"},
     {"recommend @in --data @other --out OUT", "--out", "model"},
     {"recommend @other --data @in --out OUT", "--out", "--data"},
     {"trace @in --data @other --out OUT", "--out", "model"},
     {"trace @other --data @in --out OUT", "--out", "--data"},
-    {"bench --model @in --json OUT", "--json", "--model"},
+    {"bench @in --json OUT", "--json", "model"},
     {"bench --data @in --json OUT", "--json", "--data"},
     {"accumulators @in --data @other --json OUT", "--json", "model"},
     {"accumulators @other --data @in --json OUT", "--json", "--data"},
-    {"codec encode --format int4 --input @in --output OUT", "--output", "--input"},
-    {"codec decode --format int4 --input @in --output OUT", "--output", "--input"},
-    {"data convert @in --output OUT", "--output", "IN"},
-    {"train widen @in --output OUT", "--output", "WEIGHTS"}};
+    {"codec encode --format int4 --input @in --out OUT", "--out", "--input"},
+    {"codec decode --format int4 --input @in --out OUT", "--out", "--input"},
+    {"data convert @in --out OUT", "--out", "IN"},
+    {"train widen @in --out OUT", "--out", "WEIGHTS"}};
 
 TEST_F(Outputs, ThatAreInputsAreRefusedThroughAnyLink) {
   for (const Command& command : kCommands) {
@@ -124,7 +124,7 @@ TEST_F(Outputs, ThatLieInAFolderOfInputsAreRefused) {
   std::filesystem::create_directory_symlink("../set/test", file("linked/test"));
   for (const char* set : {"@set", "@linked"})
     for (const char* out : {"@set/test/all__inputs.npy", "@in", "@link"})
-      expect_refused("convert " + std::string(set) + " " + out, "OUT", "IN reads that file");
+      expect_refused("convert " + std::string(set) + " " + out, "--out", "IN reads that file");
 }
 
 TEST_F(Outputs, ThatAreReadAlongWithAnInputAreRefused) {
@@ -137,7 +137,7 @@ TEST_F(Outputs, ThatAreReadAlongWithAnInputAreRefused) {
                  "--submission", "--data reads that file");
   expect_refused("eval @set/step_1 --data @other --json @set/identifiers.json", "--json",
                  "model reads that file");
-  expect_refused("convert @set/step_1 @set/all_config.yaml", "OUT", "IN reads that file");
+  expect_refused("convert @set/step_1 @set/all_config.yaml", "--out", "IN reads that file");
 }
 
 TEST_F(Outputs, OfAFolderAreLookedAtToo) {
@@ -149,7 +149,7 @@ TEST_F(Outputs, OfAFolderAreLookedAtToo) {
   std::filesystem::create_hard_link(file("in"), file("run/recipe.txt"));
   expect_refused("train @run/recipe.txt --out @run", "--out", "RECIPE reads that file");
   std::filesystem::create_hard_link(file("in"), file("run/test_puzzles.json"));
-  expect_refused("data augment @in --seed 1 --output @run", "--output", "TASKS reads that file");
+  expect_refused("data augment @in --seed 1 --out @run", "--out", "TASKS reads that file");
   std::filesystem::create_hard_link(file("in"), file("run.html"));
   expect_refused("study granularity --data @in --out @run.jsonl", "the report beside --out",
                  "--data reads that file");
@@ -166,7 +166,7 @@ TEST_F(Outputs, GoToPipesAndLinkedFiles) {
   std::filesystem::create_symlink("/proc/self/fd/1", file("pipe"));
   write_file_atomic(file("floats"), std::string(8, '\0'));
   const std::string encode =
-      with_files(DRIFTLESS_PROGRAM " codec encode --format int4 --input @floats --output @");
+      with_files(DRIFTLESS_PROGRAM " codec encode --format int4 --input @floats --out @");
   const Outcome piped = run_program("{ " + encode + "pipe | cat; }");
   EXPECT_EQ(piped.out, std::string(2, '\0')) << piped.err;
   EXPECT_TRUE(std::filesystem::is_symlink(file("pipe")));
@@ -204,17 +204,16 @@ TEST_F(Printed, OnAFullDeviceIsAnError) {
                                        "codec error --format int4 --input @floats --json",
                                        "data check @boards.csv",
                                        "data stats @boards.csv",
-                                       "data generate --count 1 --seed 1 --output @new",
-                                       "data convert @boards.csv --output @new",
+                                       "data generate --count 1 --seed 1 --out @new",
+                                       "data convert @boards.csv --out @new",
                                        "convert @model @new",
                                        "quantize @model @new --weights mxint4"};
   if (cli_testing::kRunsModels)
     for (const char* command :
-         {"solve --model @model", "solve --model @model --json",
-          "eval @model --data @boards.csv --limit 1",
+         {"solve @model", "solve @model --json", "eval @model --data @boards.csv --limit 1",
           "ladder @model --data @boards.csv --limit 1 --steps 1 --schemes none mxint4",
           "ladder @model --data @boards.csv --limit 1 --steps 1 --schemes none --json",
-          "study granularity --model @model --data @boards.csv --limit 1 --rows 0 --set steps=1",
+          "study granularity @model --data @boards.csv --limit 1 --rows 0 --set steps=1",
           "recommend @model --data @boards.csv --limit 1 --steps 1 --probe-boards 1",
           "trace @model --data @boards.csv --limit 1 --steps 1 --schemes none --out @new",
           "accumulators @model --data @boards.csv --limit 1 --steps 1 --bits 16"})
@@ -227,10 +226,10 @@ TEST_F(Printed, OnAFullDeviceIsAnError) {
 
 TEST_F(Printed, OnAClosedDescriptorIsAnErrorAndGoesIntoNoFile) {
   expect_failure(redirected("formats", ">&-"), 14, "standard output: cannot write");
-  expect_failure(redirected("data convert @boards.csv --output @new", ">&-"), 14,
+  expect_failure(redirected("data convert @boards.csv --out @new", ">&-"), 14,
                  "standard output: cannot write");
   EXPECT_EQ(driftless(with_files("data check @new")).exit_code, 0);
-  EXPECT_EQ(redirected("codec encode --format int4 --input @floats --output @new", ">&-").exit_code,
+  EXPECT_EQ(redirected("codec encode --format int4 --input @floats --out @new", ">&-").exit_code,
             0);
 }
 

@@ -51,7 +51,7 @@ class Codec : public ::testing::Test {
   std::string file(const char* name) const { return (dir_.path() / name).string(); }
   Outcome codec(const std::string& verb, const std::string& flags, const char* in,
                 const char* out) {
-    return driftless("codec " + verb + " " + flags + " --input " + file(in) + " --output " +
+    return driftless("codec " + verb + " " + flags + " --input " + file(in) + " --out " +
                      file(out));
   }
   TempDir dir_;
@@ -148,13 +148,45 @@ TEST_F(Codec, ErrorMeasuresFilesAndGaussians) {
 }
 
 TEST(Program, UsageErrorsSuggest) {
-  expect_failure(driftless(""), 2, "subcommand");
   expect_failure(driftless("formts"), 2, "did you mean 'formats'");
   expect_failure(driftless("codec error --frmat int4"), 2, "did you mean '--format'");
   expect_failure(driftless("codec error --format int4"), 2, "--gaussian");
   expect_failure(driftless("codec error --format int4 --gaussian 5"), 2, "--seed");
   expect_failure(driftless("codec error --format int4 --gaussian 0 --seed 1"), 2, "--gaussian");
   expect_failure(driftless("codec encode --format int4"), 2, "--input");
+  expect_failure(driftless("SOLVE"), 2, "did you mean 'solve'?");
+  const Outcome far = driftless("banana");
+  expect_failure(far, 2, "unknown argument 'banana' (see 'driftless --help')");
+}
+
+TEST(Program, GreetsWithThreeThingsThatWork) {
+  const Outcome greeting = driftless("");
+  ASSERT_EQ(greeting.exit_code, 0) << greeting.err;
+  EXPECT_EQ(greeting.err, "");
+  std::istringstream lines(greeting.out);
+  int64_t commands = 0;
+  const std::string prompt = "  driftless ";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(prompt)) continue;
+    ++commands;
+    const bool needs_model = line.find("codec") == std::string::npos;
+    if (needs_model && !cli_testing::kRunsModels) continue;
+    const Outcome outcome = driftless(line.substr(prompt.size()));
+    EXPECT_EQ(outcome.exit_code, 0) << line << outcome.err;
+    EXPECT_NE(outcome.out, "") << line;
+  }
+  EXPECT_EQ(commands, 3) << greeting.out;
+}
+
+TEST(Program, HelpIsAVerbToo) {
+  EXPECT_EQ(driftless("help").out, driftless("--help").out);
+  for (const std::string verb : {"eval", "data", "data generate"}) {
+    const Outcome help = driftless("help " + verb);
+    EXPECT_EQ(help.exit_code, 0) << help.err;
+    EXPECT_EQ(help.out, driftless(verb + " --help").out);
+  }
+  expect_failure(driftless("help formts"), 2, "no verb 'formts'; did you mean 'formats'?");
+  expect_failure(driftless("help data genrate"), 2, "did you mean 'generate'?");
 }
 
 TEST(Program, FormatsListsEveryFormat) {
@@ -204,9 +236,10 @@ TEST(Program, UnknownInstructionSetsAreRefusedByEveryVerb) {
 }
 
 TEST(Program, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb : {"", "codec", "formats", "info", "convert", "codec encode",
-                           "codec decode", "codec error", "data", "data generate", "data convert",
-                           "data check", "data stats", "eval", "solve", "bench", "accumulators"}) {
+  for (const char* verb :
+       {"", "codec", "formats", "info", "convert", "codec encode", "codec decode", "codec error",
+        "data", "data generate", "data convert", "data check", "data stats", "eval", "solve",
+        "bench", "accumulators", "help"}) {
     const auto outcome = driftless(std::string(verb) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example: "), std::string::npos) << verb;

@@ -72,8 +72,8 @@ TEST_F(Solve, RejectsBadBoards) {
   expect_failure(driftless("solve 123"), 10, "81");
   expect_failure(driftless("solve " + std::string(81, 'x')), 10, "x");
   expect_failure(driftless("solve 11" + std::string(79, '.')), 10, "contradictory");
-  expect_failure(driftless("solve --file /nowhere"), 14, "/nowhere");
-  expect_failure(driftless("solve --model /nowhere"), 14, "/nowhere");
+  expect_failure(driftless("solve --data /nowhere"), 14, "/nowhere");
+  expect_failure(driftless("solve /nowhere"), 14, "/nowhere");
 }
 
 class Eval : public ::testing::Test {

@@ -2,6 +2,7 @@
 // driftless study, ladder and recommend as a user meets them, with a tiny random model.
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,7 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
                        const std::string& data, const std::string& more = "") {
     store::save_checkpoint(model_, engine::testing::random_checkpoint(config, 5));
     const Outcome outcome =
-        driftless("study " + recipe + " --model " + model_.string() + " --data " + data +
+        driftless("study " + recipe + " " + model_.string() + " --data " + data +
                   " --limit 3 --batch 2 --set steps=2"
                   " --set calibration_boards=2" +
                   more);
@@ -118,11 +119,10 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
   config.task = model::Task::Maze;
   config.vocab_size = 6;
   config.seq_len = 64;
-  ASSERT_EQ(
-      driftless("data generate --task maze --side 8 --min-path 8 --count 3 --seed 1 --output " +
-                out("mazes.csv"))
-          .exit_code,
-      0);
+  ASSERT_EQ(driftless("data generate --task maze --side 8 --min-path 8 --count 3 --seed 1 --out " +
+                      out("mazes.csv"))
+                .exit_code,
+            0);
   run("maze-ladder", config, out("mazes.csv"));
 
   config.task = model::Task::Arc;
@@ -233,6 +233,21 @@ TEST_F(Study, RefusesAPerturbationBelowTheResolutionOfTheStates) {
   expect_failure(driftless(command + "bf16"), 10,
                  "bfloat16 resolves; got --dtype bf16, expected f32");
   EXPECT_EQ(driftless(command + "f32").exit_code, 0);
+}
+
+TEST_F(Study, ListsItsRecipes) {
+  const auto list = driftless("study --list");
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_NE(list.out.find("contraction              Contraction versus drift: divergence from the "
+                          "float trajectory, step by step.\n"),
+            std::string::npos)
+      << list.out;
+  std::istringstream lines(list.out);
+  int64_t recipes = 0;
+  for (std::string line; std::getline(lines, line); ++recipes)
+    EXPECT_TRUE(line.ends_with('.') || line.ends_with('?')) << line;
+  EXPECT_GT(recipes, 20);
+  expect_failure(driftless("study --list", "DRIFTLESS_DATA=/nowhere"), 14, "/nowhere");
 }
 
 TEST_F(Study, RefusesWhatDoesNotFit) {

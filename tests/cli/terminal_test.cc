@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user at a terminal sees of solve and eval.
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -34,9 +37,7 @@ TerminalRun solve(const std::string& environment, const std::string& flags,
   return run_in_terminal(environment + DRIFTLESS_PROGRAM " solve " + flags, options);
 }
 
-using SolveAtATerminal = testing::TerminalTest;
-
-TEST_F(SolveAtATerminal, RefinesOnePictureInPlace) {
+TEST(SolveAtATerminal, RefinesOnePictureInPlace) {
   const TerminalRun run = solve(kUtf8, kBoard);
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const auto screen = screen_of(run.output);
@@ -53,7 +54,7 @@ TEST_F(SolveAtATerminal, RefinesOnePictureInPlace) {
   EXPECT_NE(run.output.find("\x1b[32m4\x1b[0m"), std::string::npos) << "right cells end green";
 }
 
-TEST_F(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
+TEST(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
   for (const auto& [environment, flags] :
        {std::pair(kUtf8, "--no-color " + kBoard), std::pair(kUtf8 + "NO_COLOR=1 ", kBoard),
         std::pair(std::string("TERM=vt100 LC_ALL=C "), kBoard)}) {
@@ -67,7 +68,7 @@ TEST_F(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
   }
 }
 
-TEST_F(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
+TEST(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
   for (const auto& [environment, options] :
        {std::pair(kUtf8, TerminalOptions{.rows = 12}),
         std::pair(kUtf8, TerminalOptions{.columns = 40}),
@@ -79,16 +80,16 @@ TEST_F(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
   }
 }
 
-TEST_F(SolveAtATerminal, ManyBoardsGetATitleEach) {
+TEST(SolveAtATerminal, ManyBoardsGetATitleEach) {
   const testing::TempDir dir;
   write_file_atomic(dir.path() / "boards", kBoard + "\n" + kBoard + "\n");
   const auto screen =
-      screen_of(solve(kUtf8, "--steps 1 --file " + (dir.path() / "boards").string()).output);
+      screen_of(solve(kUtf8, "--steps 1 --data " + (dir.path() / "boards").string()).output);
   EXPECT_EQ(screen.at(0), "board 1 of 2");
   EXPECT_EQ(screen.at(16), "board 2 of 2");
 }
 
-class EvalAtATerminal : public testing::TerminalTest {
+class EvalAtATerminal : public ::testing::Test {
  protected:
   EvalAtATerminal() {
     std::string boards;
@@ -121,6 +122,77 @@ TEST_F(EvalAtATerminal, CtrlCSaysWhereItStoppedAndWritesNothing) {
   EXPECT_NE(run.output.find("driftless: interrupted after "), std::string::npos) << run.output;
   EXPECT_NE(run.output.find(" of 40 boards"), std::string::npos) << run.output;
   EXPECT_EQ(dir_.entry_count(), 1) << "only the boards";
+}
+
+TEST_F(EvalAtATerminal, CtrlCEndsCalibrationToo) {
+  const TerminalRun run =
+      run_in_terminal(command("--acts int8/tensor/static --calibration-boards 40 "
+                              "--calibration-data " +
+                              (dir_.path() / "boards").string()),
+                      {.interrupt_at = "calibrating  [........................] 0/40"});
+  EXPECT_EQ(run.exit_code, 130) << run.output;
+  EXPECT_NE(run.output.find("interrupted while calibrating"), std::string::npos) << run.output;
+}
+
+TEST(GenerateAtATerminal, CtrlCEndsWhatFindsNothing) {
+  const testing::TempDir dir;
+  const TerminalRun run = run_in_terminal(
+      DRIFTLESS_PROGRAM
+          " data generate --count 5 --seed 1 --min-rating 1000000 --tries 1000000000 "
+          "--out " +
+          (dir.path() / "boards.csv").string(),
+      {.interrupt_at = "generating"});
+  EXPECT_EQ(run.exit_code, 130) << run.output;
+  EXPECT_NE(run.output.find("interrupted after 0 of 5 boards; nothing was written"),
+            std::string::npos)
+      << run.output;
+  EXPECT_EQ(dir.entry_count(), 0);
+}
+
+TEST(LadderAtATerminal, IsColoredUnlessAskedNot) {
+  const std::string ladder =
+      DRIFTLESS_PROGRAM " ladder " DRIFTLESS_MODEL
+                        " --limit 1 --steps 1 --schemes none mxint4 --data " +
+      (std::filesystem::path(DRIFTLESS_MODEL).parent_path() / "demo-sudoku.csv").string();
+  const std::string bold = "\x1b[1m";
+  const TerminalRun colored = run_in_terminal(kUtf8 + ladder, {.columns = 200});
+  EXPECT_EQ(colored.exit_code, 0) << colored.output;
+  EXPECT_NE(colored.output.find(bold), std::string::npos) << colored.output;
+  EXPECT_NE(colored.output.find("ladder"), std::string::npos) << "the progress line's phase";
+  for (const std::string& plain :
+       {"NO_COLOR=1 TERM=xterm " + ladder, kUtf8 + ladder + " --no-color", "TERM=dumb " + ladder})
+    EXPECT_EQ(run_in_terminal(plain, {.columns = 200}).output.find(bold), std::string::npos)
+        << plain;
+}
+
+std::string progress_text(const cli::ProgressStyle& asked, int64_t total) {
+  const testing::TempDir dir;
+  cli::ProgressStyle style = asked;
+  style.stream = std::fopen((dir.path() / "text").c_str(), "w");
+  {
+    cli::Progress progress("evaluating", total, style);
+    progress.show(1, "1 exact  mxint4");
+    progress.show(2, "2 exact  mxint4");
+  }
+  std::fclose(style.stream);
+  return testing::text_of(dir.path() / "text");
+}
+
+TEST(Progress, NamesPhaseSchemeAndTimeLeft) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(progress_text({.is_live = false, .interval = milliseconds(0)}, 2),
+            "driftless: evaluating  1/2  0 s left  1 exact  mxint4\n"
+            "driftless: evaluating  2/2  2 exact  mxint4\n");
+  EXPECT_EQ(progress_text({.is_live = false, .interval = milliseconds(60'000)}, 2), "")
+      << "outside a terminal only long work speaks";
+  EXPECT_EQ(progress_text({.is_live = false, .interval = milliseconds(0)}, 0),
+            "driftless: evaluating  1 exact  mxint4\n"
+            "driftless: evaluating  2 exact  mxint4\n");
+  EXPECT_EQ(progress_text({.is_live = true, .columns = 30, .interval = milliseconds(0)}, 2),
+            "\revaluating  [................\x1b[K"
+            "\revaluating  [############....\x1b[K"
+            "\revaluating  [################\x1b[K\r\x1b[K")
+      << "cut to fit, and taken away";
 }
 
 TEST(Progress, TellsDurations) {

@@ -14,7 +14,7 @@ constexpr int kUnsupported = 13;
 TEST(TrainCommand, WithoutLibtorchSaysHowToGetIt) {
   if (DRIFTLESS_HAS_LAB) GTEST_SKIP() << "this build has libtorch";
   for (const char* arguments : {"train recipe.toml", "train check", "train disjoint recipe.toml",
-                                "train widen a --output b", "bench train recipe.toml"})
+                                "train widen a --out b", "bench train recipe.toml"})
     expect_failure(driftless(arguments), kUnsupported, "libtorch-dev");
 }
 
