@@ -24,8 +24,8 @@
 #include "driftless/cli/progress.h"
 #include "driftless/cli/streams.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/model/shapes.h"
-#include "driftless/native/kernels/kernel_set.h"
 #include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
@@ -129,11 +129,11 @@ class Report {
     });
     std::fprintf(out_, "%s, %s, native kernels %s, %lld threads, %lld rounds\nmachine: %s\n",
                  options_.model.c_str(), processor_name().c_str(),
-                 std::string(native::kernels().name).c_str(),
+                 std::string(integer::kernels().name).c_str(),
                  static_cast<long long>(options_.threads), static_cast<long long>(options_.rounds),
                  to_string(before).c_str());
     json_ = {{"model", model_name()},       {"processor", processor_name()},
-             {"compiler", compiler_name()}, {"native_kernels", native::kernels().name},
+             {"compiler", compiler_name()}, {"native_kernels", integer::kernels().name},
              {"threads", options_.threads}, {"rounds", options_.rounds}};
     run_peaks(pool);
     run_gemms();

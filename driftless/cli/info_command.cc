@@ -38,7 +38,7 @@ void print_build() {
   std::printf("processor   %s\n", processor_name().c_str());
   print_kernels("kernels", quant::kernels(), quant::available_kernels());
   print_kernels("loop", loop::epilogues(), loop::available_epilogues());
-  print_kernels("native", native::kernels(), native::available_kernels());
+  print_kernels("native", integer::kernels(), integer::available_kernels());
   const engine::TileKernels* const tiles = engine::tile_kernels();
   std::printf("tiles       %s\n", tiles == nullptr ? "none" : std::string(tiles->name).c_str());
 }
@@ -53,7 +53,7 @@ int64_t packed_bytes(const store::PackedWeight& weight) {
 /// What multiplies a packed model: the native engine, or why that cannot.
 std::string native_text(const store::PackedModel& packed) {
   const std::string why = native::why_simulated(packed);
-  return why.empty() ? "runs on " + std::string(native::kernels().name) : "no: " + why;
+  return why.empty() ? "runs on " + std::string(integer::kernels().name) : "no: " + why;
 }
 
 void print_packed(const store::PackedModel& packed, const std::string& path) {
