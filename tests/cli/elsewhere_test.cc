@@ -14,7 +14,7 @@
 
 #include "tests/cli/dataset_folder.h"
 #include "tests/cli/program.h"
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 #include "tests/store/torch_bytes.h"
 #include "tests/testing/temp_dir.h"
 
@@ -72,7 +72,7 @@ class Elsewhere : public ::testing::Test {
   }
   void write_model(const std::string& name, const model::ModelConfig& config) const {
     store::testing::TorchArchive archive;
-    const auto tensors = engine::testing::random_checkpoint(config, 3).tensors;
+    const auto tensors = simulate::testing::random_checkpoint(config, 3).tensors;
     write(name, archive.file(op::ordered_dict(archive.items(tensors, "_orig_mod.model.inner."))));
   }
   void write_run() const {
@@ -152,7 +152,7 @@ TEST_F(Elsewhere, AnotherTaskIsEvaluatedOnItsFolder) {
   ASSERT_EQ(driftless("convert " + file("step_1") + " " + file("m") + " --cells 6").exit_code, 0);
   std::vector<task::Example> rows(3);
   for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i].input = engine::testing::random_tokens(config, i);
+    rows[i].input = simulate::testing::random_tokens(config, i);
     rows[i].label.assign(6, static_cast<uint8_t>(10 + i));
   }
   cli_testing::write_dataset(file("set"), rows, 20, {"<blank>"});
