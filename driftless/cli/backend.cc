@@ -7,7 +7,7 @@
 #include "driftless/base/text.h"
 #include "driftless/cli/interrupt.h"
 #include "driftless/cli/progress.h"
-#include "driftless/lab/torch_reasoner.h"
+#include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/simulate/cpu_reasoner.h"

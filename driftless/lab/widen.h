@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driftless/base/rng.h"
-#include "driftless/lab/parameters.h"
+#include "driftless/lab/net/parameters.h"
 #include "driftless/model/config.h"
 
 namespace driftless::lab {

@@ -9,7 +9,7 @@
 
 #include <ATen/ATen.h>
 
-#include "driftless/lab/recursive_net.h"
+#include "driftless/lab/net/recursive_net.h"
 
 namespace driftless::lab::testing {
 

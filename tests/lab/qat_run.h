@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "driftless/lab/quantized_model.h"
-#include "driftless/lab/trainer.h"
+#include "driftless/lab/quant/quantized_model.h"
+#include "driftless/lab/train/trainer.h"
 
 #include "tests/lab/tiny_run.h"
 

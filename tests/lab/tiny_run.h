@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "driftless/lab/trainer.h"
+#include "driftless/lab/train/trainer.h"
 #include "driftless/task/sudoku/generator.h"
 #include "driftless/task/table.h"
 

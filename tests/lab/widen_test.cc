@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/lab/recursive_net.h"
+#include "driftless/lab/net/recursive_net.h"
 #include "driftless/model/shapes.h"
 
 #include "tests/lab/tiny_run.h"

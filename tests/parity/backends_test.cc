@@ -18,7 +18,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/lab/torch_reasoner.h"
+#include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/model/schedule.h"
 #include "driftless/simulate/cpu_reasoner.h"
 

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/lab/torch_reasoner.h"
+#include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/planned_layer.h"
 #include "driftless/reason/calibrate.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of lab in a build without libtorch.
 #include "driftless/base/error.h"
+#include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/lab/session.h"
-#include "driftless/lab/torch_reasoner.h"
 
 namespace driftless::lab {
 namespace {

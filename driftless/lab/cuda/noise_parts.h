@@ -65,7 +65,7 @@ DRIFTLESS_HOST_DEVICE inline Pair next_pair(Generator& g) {
 #endif
 }
 
-/// The state of a generator after a leap, 256 columns of four words each (lab/leap.h).
+/// The state of a generator after a leap, 256 columns of four words each (lab/reasoner/leap.h).
 DRIFTLESS_HOST_DEVICE inline void take_leap(const uint64_t* leap, uint64_t* words) {
   uint64_t result[4] = {};
   for (int word = 0; word < 4; ++word)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/base/error.h"
-#include "driftless/lab/ranks.h"
+#include "driftless/lab/ranks/ranks.h"
 
 namespace driftless::lab {
 

@@ -3,8 +3,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "driftless/lab/collectives.h"
-#include "driftless/lab/ranks.h"
+#include "driftless/lab/ranks/collectives.h"
+#include "driftless/lab/ranks/ranks.h"
 
 namespace driftless::lab {
 

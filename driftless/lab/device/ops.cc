@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/device/ops.h"
+
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/lab/device/device.h"
+
+namespace driftless::lab {
+
+cuda::Real real_of(const at::Tensor& tensor) {
+  const at::ScalarType type = tensor.scalar_type();
+  DRIFTLESS_REQUIRE(type == at::kFloat || type == at::kBFloat16, ErrorCode::InvalidArgument,
+                    "CUDA kernels: got ", at::toString(type), ", expected Float or BFloat16");
+  return type == at::kFloat ? cuda::Real::Float32 : cuda::Real::BFloat16;
+}
+
+namespace {
+
+// Throws unless the kernels can read the tensor in 16-byte pieces along `extent`.
+void require_vectors(const at::Tensor& tensor, int64_t extent) {
+  DRIFTLESS_REQUIRE(tensor.is_contiguous(), ErrorCode::InvalidArgument,
+                    "CUDA kernels: got a strided tensor, expected a contiguous one");
+  const int64_t length = cuda::vector_length(real_of(tensor));
+  DRIFTLESS_REQUIRE(extent % length == 0, ErrorCode::InvalidArgument, "CUDA kernels: got extent ",
+                    extent, ", expected a multiple of ", length);
+}
+
+cuda::SwigluShape swiglu_shape(const at::Tensor& gate_up, int64_t rows) {
+  DRIFTLESS_REQUIRE(rows > 0 && gate_up.numel() % (2 * rows) == 0, ErrorCode::InvalidArgument,
+                    "swiglu: got ", gate_up.numel(), " values in ", rows,
+                    " rows, expected an even number per row");
+  return {rows, gate_up.numel() / (2 * rows)};
+}
+
+cuda::StateShape state_shape(const at::Tensor& h) {
+  DRIFTLESS_REQUIRE(h.dim() == 3, ErrorCode::InvalidArgument, "residual_norm: got ", h.dim(),
+                    " axes, expected [boards, positions, width]");
+  return {h.size(0), h.size(1), h.size(2)};
+}
+
+int64_t reduced_axis(NormAxis axis) { return axis == NormAxis::Channels ? 2 : 1; }
+
+// Norms are taken in float32 at least.
+at::Tensor widened(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kDouble ? tensor : tensor.to(at::kFloat);
+}
+
+}  // namespace
+
+at::Tensor swiglu_forward(const at::Tensor& gate_up, int64_t rows) {
+  const cuda::SwigluShape shape = swiglu_shape(gate_up, rows);
+  if (gate_up.is_cuda()) {
+    require_vectors(gate_up, shape.half);
+    at::Tensor act = at::empty({rows, shape.half}, gate_up.options());
+    cuda::swiglu_forward(real_of(gate_up), shape, gate_up.data_ptr(), act.data_ptr(),
+                         current_stream());
+    return act;
+  }
+  const at::Tensor halves = gate_up.view({rows, 2, shape.half});
+  return at::silu(halves.select(1, 0)).mul_(halves.select(1, 1));
+}
+
+at::Tensor swiglu_backward(const at::Tensor& gate_up, const at::Tensor& d_act, int64_t rows) {
+  const cuda::SwigluShape shape = swiglu_shape(gate_up, rows);
+  DRIFTLESS_REQUIRE(d_act.numel() == rows * shape.half, ErrorCode::InvalidArgument,
+                    "swiglu_backward: got ", d_act.numel(), " gradients, expected ",
+                    rows * shape.half);
+  if (gate_up.is_cuda()) {
+    require_vectors(gate_up, shape.half);
+    require_vectors(d_act, shape.half);
+    at::Tensor d_gate_up = at::empty_like(gate_up);
+    cuda::swiglu_backward(real_of(gate_up), shape, gate_up.data_ptr(), d_act.data_ptr(),
+                          d_gate_up.data_ptr(), current_stream());
+    return d_gate_up;
+  }
+  const at::Tensor halves = gate_up.view({rows, 2, shape.half});
+  const at::Tensor gate = halves.select(1, 0);
+  const at::Tensor d = d_act.reshape({rows, shape.half});
+  const at::Tensor s = at::sigmoid(gate);
+  const at::Tensor d_gate = d * halves.select(1, 1) * s * (1 + gate * (1 - s));
+  return at::stack({d_gate, d * gate * s}, 1).view(gate_up.sizes());
+}
+
+Normed residual_norm_forward(const at::Tensor& h, const at::Tensor& update, NormAxis axis,
+                             double eps) {
+  const cuda::StateShape shape = state_shape(h);
+  DRIFTLESS_REQUIRE(update.sizes() == h.sizes(), ErrorCode::InvalidArgument,
+                    "residual_norm: got an update of another shape than the state");
+  if (h.is_cuda()) {
+    require_vectors(h, shape.width);
+    require_vectors(update, shape.width);
+    std::vector<int64_t> sizes = h.sizes().vec();
+    sizes[static_cast<size_t>(reduced_axis(axis))] = 1;
+    const Normed out{at::empty_like(h), at::empty(sizes, h.options().dtype(at::kFloat))};
+    cuda::residual_norm_forward(real_of(h), axis, shape, h.data_ptr(), update.data_ptr(),
+                                static_cast<float>(eps), out.y.data_ptr(),
+                                out.scale.data_ptr<float>(), current_stream());
+    return out;
+  }
+  const at::Tensor s = widened(h + update);
+  const at::Tensor scale = at::rsqrt(at::mean(s * s, reduced_axis(axis), true) + eps);
+  return {(s * scale).to(h.scalar_type()), scale};
+}
+
+at::Tensor residual_norm_backward(const at::Tensor& d_y, const Normed& normed, NormAxis axis) {
+  const cuda::StateShape shape = state_shape(normed.y);
+  if (d_y.is_cuda()) {
+    require_vectors(d_y, shape.width);
+    at::Tensor d_s = at::empty_like(normed.y);
+    cuda::residual_norm_backward(real_of(normed.y), axis, shape, d_y.data_ptr(),
+                                 normed.y.data_ptr(), normed.scale.data_ptr<float>(),
+                                 d_s.data_ptr(), current_stream());
+    return d_s;
+  }
+  const at::Tensor d = widened(d_y);
+  const at::Tensor y = widened(normed.y);
+  const at::Tensor mean = at::mean(d * y, reduced_axis(axis), true);
+  return (normed.scale * (d - y * mean)).to(d_y.scalar_type());
+}
+
+}  // namespace driftless::lab

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block: what mixes positions, then what mixes channels, each followed by residual and norm.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <ATen/ATen.h>
+
+#include "driftless/lab/net/attention.h"
+#include "driftless/lab/net/layers.h"
+#include "driftless/lab/net/sublayers.h"
+#include "driftless/model/config.h"
+
+namespace driftless::lab {
+
+using WeightLookup = std::function<LinearWeight(const std::string& name)>;
+
+class Block {
+ public:
+  /// Takes the weights whose names start with `prefix`.
+  Block(const model::ModelConfig& config, const std::string& prefix, const WeightLookup& weights);
+
+  /// h [B, T, D] -> [B, T, D].
+  [[nodiscard]] at::Tensor run(const at::Tensor& h, const RopeTables& rope, const Site& site) const;
+
+ private:
+  struct Swiglu {
+    LinearWeight gate_up;
+    LinearWeight down;
+    SwigluWeights fused;
+  };
+  static Swiglu bind_swiglu(const std::string& prefix, const WeightLookup& weights);
+  [[nodiscard]] at::Tensor mix_tokens_tapped(const at::Tensor& h, const Site& site) const;
+  [[nodiscard]] at::Tensor mix_channels_tapped(const at::Tensor& h, const Site& site) const;
+
+  bool has_attention_;
+  int64_t heads_;
+  double eps_;
+  AttentionWeights attention_;
+  Swiglu tokens_;
+  Swiglu channels_;
+};
+
+}  // namespace driftless::lab

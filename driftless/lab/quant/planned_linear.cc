@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/quant/planned_linear.h"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/lab/device/device.h"
+#include "driftless/model/schedule.h"
+#include "driftless/quant/bias.h"
+#include "driftless/reason/linear_layers.h"
+
+namespace driftless::lab {
+namespace {
+
+at::Tensor tensor_of(std::span<const float> values, at::Device device) {
+  at::Tensor copy = at::empty({std::ssize(values)}, at::kFloat);
+  std::memcpy(copy.data_ptr(), values.data(), values.size_bytes());
+  return copy.to(device);
+}
+
+/// The number of the first board with a value that is not finite.
+int64_t bad_board(const at::Tensor& values, const Site& site) {
+  const at::Tensor is_good = at::isfinite(values).flatten(1).all(1).to(at::kCPU);
+  for (int64_t i = 0; i < is_good.size(0); ++i)
+    if (!is_good[i].item<bool>())
+      return i < std::ssize(site.boards) ? site.boards[static_cast<size_t>(i)] : i;
+  return 0;
+}
+
+/// Whether bfloat16 holds what a side multiplies, with its scales in or apart.
+bool is_narrow_side(const quant::QuantSpec& spec) {
+  return quant::is_exact_in_bf16(spec) || has_separable_scales(spec);
+}
+
+/// The same of a layer's input: one that is not quantized is as narrow as it comes.
+bool is_narrow_input(const quant::PlannedLayer& layer, at::ScalarType activations) {
+  if (layer.quantizes_input()) return is_narrow_side(layer.plan().acts);
+  return activations == at::kBFloat16 && !layer.transforms_input();
+}
+
+quant::ConstMat matrix_of(const store::TensorMap& tensors, const quant::LinearLayer& layer) {
+  return {tensors.at(layer.name).values.data(), layer.outputs, layer.inputs};
+}
+
+}  // namespace
+
+PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat weight,
+                             const at::TensorOptions& activations)
+    : layer_(layer) {
+  const at::Device device = activations.device();
+  const bool is_narrow = device.is_cuda() && is_narrow_side(layer.plan().weights) &&
+                         is_narrow_input(layer, c10::typeMetaToScalarType(activations.dtype()));
+  const bool is_apart = is_narrow && has_separable_scales(layer.plan().weights);
+  const auto matrix = [&](const std::vector<float>& values) {
+    return tensor_of(values, at::kCPU).view({weight.rows, layer.length()});
+  };
+  at::Tensor values = matrix(layer.multiplied_weight(weight));
+  if (is_apart) {
+    const Quantized elements =
+        quantize(quant::weight_quantizer(layer.plan()), matrix(layer.transformed_weight(weight)),
+                 {.scales = ScalesGo::Apart});
+    values = elements.values;
+    if (elements.scales.numel() == 1) {
+      factor_ = elements.scales.item<float>();
+    } else {
+      scales_ = elements.scales.flatten().to(device);
+    }
+  }
+  weight_ = values.to(device, is_narrow ? at::kBFloat16 : at::kFloat).t().contiguous();
+  if (!layer.factors().empty()) factors_ = tensor_of(layer.factors(), device);
+  if (!layer.rotation()) return;
+  const auto core = layer.rotation()->core();
+  const int64_t order = layer.rotation()->core_order();
+  core_ = tensor_of(std::vector<float>(core.begin(), core.end()), device).view({order, order});
+}
+
+at::Tensor PlannedLinear::run(const at::Tensor& input, const Site& site) const {
+  const std::string_view name = layer_.plan().name;
+  at::Tensor values = layer_.transforms_input() ? transformed(input) : input;
+  if (site.taps_linear_inputs()) site.tap->linear_input(name, site.call, values);
+  float factor = factor_;
+  at::Tensor scales = scales_;
+  if (layer_.quantizes_input()) {
+    const Quantized result = quantized(values, site);
+    values = result.values;
+    const bool is_apart = result.scales.defined();
+    if (site.taps_linear_inputs())
+      site.tap->quantized_input(name, site.call,
+                                is_apart ? values.to(at::kFloat) * result.scales : values);
+    const quant::Quantizer& quantizer = layer_.input_quantizer(site.call);
+    if (is_apart && quantizer.static_scales().size() == 1) {
+      factor *= quantizer.static_scales()[0].scale;
+    } else if (is_apart) {
+      scales = scales.defined() ? scales * result.scales : result.scales;
+    }
+  }
+  const at::Tensor operand = values.to(weight_.scalar_type());
+  if (!scales.defined())
+    return product(operand, input.scalar_type(), factor).to(input.scalar_type());
+  const at::Tensor sums = product(operand, at::kFloat, factor);
+  at::Tensor output = at::empty_like(sums, input.scalar_type());
+  return at::mul_out(output, sums, scales);
+}
+
+at::Tensor PlannedLinear::transformed(const at::Tensor& input) const {
+  at::Tensor values = input.to(at::kFloat);
+  if (factors_.defined()) values = values / factors_;
+  return layer_.rotation() ? rotated(values) : values;
+}
+
+// Sums in the order of quant::Hadamard, so that the results are the same.
+at::Tensor PlannedLinear::rotated(const at::Tensor& input) const {
+  const quant::Hadamard& rotation = *layer_.rotation();
+  const int64_t order = rotation.order();
+  const int64_t core = rotation.core_order();
+  at::Tensor x =
+      at::constant_pad_nd(input, {0, rotation.output_length() - rotation.input_length()});
+  std::vector<int64_t> sizes = x.sizes().vec();
+  for (int64_t half = core; half < order; half *= 2) {
+    const at::Tensor halves = x.reshape({-1, 2, half});
+    const at::Tensor low = halves.select(1, 0);
+    const at::Tensor high = halves.select(1, 1);
+    x = at::stack({low + high, low - high}, 1);
+  }
+  x = x.reshape({-1, core});
+  at::Tensor sum = at::zeros_like(x);
+  for (int64_t j = 0; j < core; ++j) sum.add_(x.narrow(1, j, 1) * core_.select(1, j));
+  return sum.mul_(1 / std::sqrt(static_cast<float>(order))).view(sizes);
+}
+
+Quantized PlannedLinear::quantized(const at::Tensor& input, const Site& site) const {
+  try {
+    const bool is_apart =
+        weight_.scalar_type() == at::kBFloat16 && has_separable_scales(layer_.plan().acts);
+    return quantize(layer_.input_quantizer(site.call), input,
+                    {.type = weight_.scalar_type(),
+                     .not_finite = site.not_finite,
+                     .scales = is_apart ? ScalesGo::Apart : ScalesGo::In});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Numeric) throw;
+    fail(error.code(), "board ", bad_board(input, site), ", layer '", layer_.plan().name,
+         "', call ", site.call, ": input: ", error.what());
+  }
+}
+
+at::Tensor PlannedLinear::product(const at::Tensor& values, at::ScalarType type,
+                                  float factor) const {
+  const auto multiply = [&](const at::Tensor& a, const at::Tensor& b) {
+    if (weight_.scalar_type() == at::kBFloat16 && type == at::kFloat)
+      return factor == 1 ? wide_product(a, b) : wide_product(a, b).mul_(factor);
+    if (factor == 1) return at::matmul(a, b);
+    const at::Tensor nothing = at::zeros({1}, a.options());
+    return a.dim() == 2 ? at::addmm(nothing, a, b, 0, factor)
+                        : at::baddbmm(nothing, a, b, 0, factor);
+  };
+  if (!lies_in_columns(values)) {
+    const at::Tensor rows = values.reshape({-1, values.size(-1)});
+    return multiply(rows, weight_).view({values.size(0), values.size(1), weight_.size(1)});
+  }
+  const at::Tensor weights =
+      weight_.t().unsqueeze(0).expand({values.size(0), weight_.size(1), weight_.size(0)});
+  return multiply(weights, values.transpose(1, 2)).transpose(1, 2);
+}
+
+const PlannedLinear* find_planned(const Site& site, std::string_view layer) {
+  if (site.planned == nullptr) return nullptr;
+  const auto found = site.planned->find(layer);
+  return found == site.planned->end() ? nullptr : &found->second;
+}
+
+PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
+                            const at::TensorOptions& activations) {
+  const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
+  quant::require_fits(plan, layers, std::ssize(model::schedule(checkpoint.config)), "plan");
+  PlannedLinears planned;
+  for (const quant::LinearLayer& layer : layers) {
+    const quant::LayerPlan* const found = plan.find(layer.name);
+    if (found == nullptr) continue;
+    const quant::ConstMat weight = matrix_of(checkpoint.tensors, layer);
+    planned.emplace(layer.name,
+                    PlannedLinear(quant::PlannedLayer(*found, weight), weight, activations));
+  }
+  return planned;
+}
+
+void plan_biases(const quant::QuantPlan& plan, const model::ModelConfig& config,
+                 store::TensorMap& tensors) {
+  for (const quant::LinearLayer& layer : reason::linear_layers(config)) {
+    const quant::LayerPlan* const found = plan.find(layer.name);
+    if (found == nullptr || !layer.has_bias) continue;
+    const std::string stem = layer.name.substr(0, layer.name.rfind('.'));
+    std::vector<float>& bias = tensors.at(stem + ".bias").values;
+    bias = quant::fake_quantize_bias(*found, matrix_of(tensors, layer), bias);
+  }
+}
+
+}  // namespace driftless::lab

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A linear layer under a quantization plan, on libtorch: the input is smoothed, rotated and
+// quantized, then multiplied by the weight that quant::PlannedLayer makes. Without gradients.
+//
+// Products run in bfloat16 with float32 sums on CUDA where that changes no operand: both sides hold
+// values that bfloat16 holds exactly, or elements of such a format times scales that do not vary
+// along the sum, which are taken out of it. All others run in float32.
+#pragma once
+
+#include <string_view>
+
+#include <ATen/ATen.h>
+
+#include "driftless/lab/net/step_tap.h"
+#include "driftless/lab/quant/quantize.h"
+#include "driftless/quant/planned_layer.h"
+#include "driftless/store/checkpoint.h"
+
+namespace driftless::lab {
+
+class PlannedLinear {
+ public:
+  /// `weight` [outputs, inputs] is the checkpoint's; `activations` tells device and type of inputs.
+  PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat weight,
+                const at::TensorOptions& activations);
+
+  /// input [boards, rows, inputs] to [boards, rows, outputs], in the input's type. On CUDA a
+  /// transposed input gives a transposed output. Throws Numeric with board, layer and call for NaN
+  /// and infinity, unless the site takes a note of them.
+  [[nodiscard]] at::Tensor run(const at::Tensor& input, const Site& site) const;
+
+ private:
+  [[nodiscard]] at::Tensor transformed(const at::Tensor& input) const;
+  [[nodiscard]] at::Tensor rotated(const at::Tensor& input) const;
+  [[nodiscard]] Quantized quantized(const at::Tensor& input, const Site& site) const;
+  /// `factor` times the product, summed in float32; of the weight's type, or float32 where `type`
+  /// says so.
+  [[nodiscard]] at::Tensor product(const at::Tensor& values, at::ScalarType type,
+                                   float factor) const;
+
+  quant::PlannedLayer layer_;
+  at::Tensor weight_;   // [length, outputs], in the type of the product
+  float factor_ = 1;    // a scale of all outputs that is not in the weight
+  at::Tensor scales_;   // of each output, [outputs]; undefined where there are none to take out
+  at::Tensor factors_;  // [inputs], undefined without smoothing
+  at::Tensor core_;     // of the rotation, [order, order]; undefined without
+};
+
+/// Null where the plan leaves the layer alone.
+const PlannedLinear* find_planned(const Site& site, std::string_view layer);
+
+/// All layers of a plan. Throws what quant::require_fits and quant::PlannedLayer throw.
+PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
+                            const at::TensorOptions& activations);
+
+/// The biases that the plan changes, in place of those in `tensors`.
+void plan_biases(const quant::QuantPlan& plan, const model::ModelConfig& config,
+                 store::TensorMap& tensors);
+
+}  // namespace driftless::lab

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/lab/reasoner/torch_reasoner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include "driftless/base/error.h"
+#include "driftless/base/text.h"
+#include "driftless/lab/device/device.h"
+#include "driftless/lab/net/recursive_net.h"
+#include "driftless/lab/quant/planned_linear.h"
+#include "driftless/lab/reasoner/observer_tap.h"
+#include "driftless/lab/reasoner/slot_states.h"
+#include "driftless/model/shapes.h"
+#include "driftless/reason/start.h"
+
+namespace driftless::lab {
+namespace {
+
+using reason::Point;
+using reason::StepObserver;
+
+constexpr int64_t kMaxSlots = 65536;
+constexpr int64_t kMaxThreads = 1024;
+// Rows of a state that run together: enough to fill the device, few enough for the inner
+// activations to stay in a CPU's cache.
+constexpr int64_t kChunkRowsCuda = int64_t{1} << 16;
+constexpr int64_t kChunkRowsCpu = 512;
+
+/// libtorch's own errors, such as running out of device memory, as ours.
+template <class Work>
+auto translated(Work work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    const std::string_view what = error.what_without_backtrace();
+    fail(ErrorCode::Internal, "libtorch: ", what.substr(0, what.find('\n')));
+  }
+}
+
+at::Tensor tensor_of(const store::Tensor& tensor) {
+  at::Tensor copy = at::empty(tensor.shape, at::kFloat);
+  std::memcpy(copy.data_ptr(), tensor.values.data(), tensor.values.size() * sizeof(float));
+  return copy;
+}
+
+NamedTensors tensors_of(const store::TensorMap& tensors) {
+  NamedTensors named;
+  for (const auto& [name, tensor] : tensors) named.emplace(name, tensor_of(tensor));
+  return named;
+}
+
+at::ScalarType scalar_of(TorchType type) {
+  return type == TorchType::F32 ? at::kFloat : at::kBFloat16;
+}
+
+struct SlotInfo {
+  bool has_board = false;
+  bool has_readout = false;
+  int64_t board_number = 0;
+};
+
+class TorchReasoner : public reason::Reasoner {
+ public:
+  TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
+                PlannedLinears planned, const TorchOptions& options)
+      : planned_(std::move(planned)),
+        flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
+        net_(config, {flat_, flat_.to(scalar_of(options.type)), {}}, initial_of(named, device)),
+        info_(static_cast<size_t>(options.slots)),
+        slots_(std::make_unique<SlotStates>(
+            net_, tensor_or_none(named, "puzzle_emb.weights"),
+            SlotStates::Options{options.slots, options.threads,
+                                at::TensorOptions(scalar_of(options.type)).device(device)})),
+        logits_(at::zeros({options.slots, config.seq_len, config.vocab_size}, at::kFloat)),
+        halts_(at::zeros({options.slots, 2}, at::kFloat)) {
+    const int64_t rows = device.is_cuda() ? kChunkRowsCuda : kChunkRowsCpu;
+    chunk_ = std::max<int64_t>(1, rows / model::positions_count(config));
+    if (device.is_cuda()) not_finite_ = at::zeros({1}, at::TensorOptions(at::kInt).device(device));
+  }
+
+  [[nodiscard]] const model::ModelConfig& config() const override { return net_.config(); }
+  [[nodiscard]] int64_t slot_count() const override { return std::ssize(info_); }
+
+  void reset(int64_t index, const reason::Board& board) override {
+    require_slot(index);
+    reason::require_fits(config(), board);
+    slots_->put(index, board);
+    info_[static_cast<size_t>(index)] = {.has_board = true, .board_number = board.number};
+  }
+
+  void step(std::span<const int64_t> indices, StepObserver* observer) override {
+    require_steppable(indices);
+    if (indices.empty()) return;
+    translated([&] { advance(indices, observer); });
+    for (const int64_t index : indices) info_[static_cast<size_t>(index)].has_readout = true;
+  }
+
+  [[nodiscard]] reason::Readout read(int64_t index) const override {
+    require_slot(index);
+    DRIFTLESS_REQUIRE(info_[static_cast<size_t>(index)].has_readout, ErrorCode::InvalidArgument,
+                      "slot ", index, ": has made no step since its reset");
+    const int64_t size = logits_.size(1) * logits_.size(2);
+    const float* const halts = halts_.data_ptr<float>() + 2 * index;
+    return {.logits = {logits_.data_ptr<float>() + index * size, static_cast<size_t>(size)},
+            .halt_logit = halts[0],
+            .continue_logit = halts[1]};
+  }
+
+  [[nodiscard]] reason::States states(int64_t index) const override {
+    require_board(index);
+    return translated([&] { return slots_->read(index); });
+  }
+
+  void set_states(int64_t index, const reason::States& states) override {
+    require_board(index);
+    const int64_t size = model::positions_count(config()) * config().hidden_size;
+    for (const auto given : {states.h.size(), states.l.size()})
+      DRIFTLESS_REQUIRE(std::cmp_equal(given, size), ErrorCode::InvalidArgument, "slot ", index,
+                        ": state; got ", given, " values, expected ", size);
+    translated([&] { slots_->set(index, states); });
+  }
+
+ private:
+  static at::Tensor tensor_or_none(const NamedTensors& named, std::string_view name) {
+    const auto found = named.find(name);
+    return found == named.end() ? at::Tensor() : found->second;
+  }
+  static States initial_of(const NamedTensors& named, at::Device device) {
+    const at::Tensor h = tensor_or_none(named, "H_init");
+    if (!h.defined()) return {};
+    return {h.to(device), named.at("L_init").to(device)};
+  }
+
+  void require_slot(int64_t index) const {
+    DRIFTLESS_REQUIRE(index >= 0 && index < slot_count(), ErrorCode::InvalidArgument, "slot; got ",
+                      index, ", expected 0 to ", slot_count() - 1);
+  }
+  void require_board(int64_t index) const {
+    require_slot(index);
+    DRIFTLESS_REQUIRE(info_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
+                      "slot ", index, ": has no board");
+  }
+  void require_steppable(std::span<const int64_t> indices) const {
+    for (const int64_t index : indices) require_board(index);
+    reason::require_distinct(indices);
+  }
+
+  void advance(std::span<const int64_t> indices, StepObserver* observer) {
+    const at::NoGradGuard no_gradients;
+    const SlotStates::Selection selection = slots_->select(indices);
+    std::optional<ObserverTap> tap;
+    if (observer != nullptr) tap.emplace(*observer, indices);
+    StepOptions options;
+    options.chunk = chunk_;
+    options.tap = tap.has_value() ? &*tap : nullptr;
+    options.noise = [&](int64_t, int64_t first, int64_t count) {
+      return slots_->draw_noise(
+          indices.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
+    };
+    const std::vector<int64_t> boards = numbers_of(indices);
+    options.boards = boards;
+    const StepOutput output = planned_.empty()
+                                  ? net_.step(selection.states, selection.inputs, options)
+                                  : planned_step(selection, options);
+    slots_->store(selection, output.states);
+    const at::Tensor halts = at::stack({output.halt, output.go_on}, 1);
+    logits_.index_copy_(0, selection.host_index, output.logits.to(at::kCPU));
+    halts_.index_copy_(0, selection.host_index, halts.to(at::kCPU));
+    if (!tap.has_value()) return;
+    const int64_t last = std::ssize(model::schedule(config())) - 1;
+    tap->show({.point = Point::Logits, .call = last}, output.logits);
+    tap->show({.point = Point::HaltLogits, .call = last}, halts.unsqueeze(1));
+  }
+
+  [[nodiscard]] std::vector<int64_t> numbers_of(std::span<const int64_t> indices) const {
+    std::vector<int64_t> numbers;
+    numbers.reserve(indices.size());
+    for (const int64_t index : indices)
+      numbers.push_back(info_[static_cast<size_t>(index)].board_number);
+    return numbers;
+  }
+
+  /// On CUDA nobody waits for a quantizer to say that its input is finite. Where one notes that it
+  /// is not, the step runs again, and the first such quantizer says which board and layer it was.
+  StepOutput planned_step(const SlotStates::Selection& selection, StepOptions options) {
+    options.planned = &planned_;
+    if (!not_finite_.defined()) return net_.step(selection.states, selection.inputs, options);
+    not_finite_.zero_();
+    StepOptions noting = options;
+    noting.not_finite = not_finite_;
+    const StepOutput output = net_.step(selection.states, selection.inputs, noting);
+    if (not_finite_.item<int32_t>() == 0) return output;
+    options.tap = nullptr;
+    std::ignore = net_.step(selection.states, selection.inputs, options);
+    fail(ErrorCode::Numeric, "quantize: an input is not finite; expected finite numbers");
+  }
+
+  PlannedLinears planned_;
+  at::Tensor not_finite_;  // undefined on a CPU
+  at::Tensor flat_;
+  RecursiveNet net_;
+  std::vector<SlotInfo> info_;
+  // Reading states may move boards to the device first, which changes no state.
+  std::unique_ptr<SlotStates> slots_;
+  int64_t chunk_ = 1;
+  at::Tensor logits_, halts_;  // of all slots, on the host
+};
+
+}  // namespace
+
+TorchType parse_torch_type(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const TorchTypeName& row : kTorchTypeNames) {
+    if (row.name == name) return row.type;
+    known.push_back(row.name);
+  }
+  fail(ErrorCode::InvalidArgument, "dtype; got '", name, "', expected one of ", join(known, ", "),
+       did_you_mean(name, known));
+}
+
+std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,
+                                                      const TorchOptions& options) {
+  DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
+                    "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
+  DRIFTLESS_REQUIRE(options.threads >= 1 && options.threads <= kMaxThreads,
+                    ErrorCode::InvalidArgument, "threads; got ", options.threads,
+                    ", expected 1 to ", kMaxThreads);
+  const at::Device device = find_device(options.device);
+  DRIFTLESS_REQUIRE(device.is_cuda() || options.type == TorchType::F32, ErrorCode::Unsupported,
+                    "dtype; got bf16 on a CPU, expected f32 there");
+  DRIFTLESS_REQUIRE(
+      options.plan == nullptr || options.plan->attention == quant::AttentionPrecision::Float,
+      ErrorCode::Unsupported, "attention; got ", to_string(options.plan->attention),
+      " on libtorch, expected none; it is simulated on cpu and runs on native");
+  store::require_complete(checkpoint.config, checkpoint.tensors, "checkpoint");
+  at::set_num_threads(static_cast<int>(options.threads));
+  return translated([&] {
+    if (options.plan == nullptr || options.plan->layers.empty())
+      return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint.tensors),
+                                             device, PlannedLinears(), options);
+    store::TensorMap tensors = checkpoint.tensors;
+    PlannedLinears planned = plan_linears(
+        checkpoint, *options.plan, at::TensorOptions(scalar_of(options.type)).device(device));
+    plan_biases(*options.plan, checkpoint.config, tensors);
+    return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(tensors), device,
+                                           std::move(planned), options);
+  });
+}
+
+}  // namespace driftless::lab

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cross-iteration distillation: the float model runs beside the quantized one, on the same boards
+// and along its own trajectory, and every state of the differentiated calls is drawn towards its.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "driftless/lab/net/recursive_net.h"
+#include "driftless/lab/net/step_tap.h"
+#include "driftless/lab/train/carry.h"
+
+namespace driftless::lab {
+
+/// The states of one step, in the order of its network calls.
+class StateTrail : public StepTap {
+ public:
+  [[nodiscard]] bool taps_linear_inputs() const override { return false; }
+  void state(model::State /*which*/, int64_t /*call*/, const at::Tensor& values) override {
+    states_.push_back(values);
+  }
+  [[nodiscard]] const std::vector<at::Tensor>& states() const { return states_; }
+
+ private:
+  std::vector<at::Tensor> states_;
+};
+
+class Teacher {
+ public:
+  /// `flat` holds float weights by the model's layout.
+  Teacher(const model::ModelConfig& config, const at::Tensor& flat, at::ScalarType activations,
+          const States& initial);
+
+  /// Moves carry.followed one step on (boards in free slots start from `initial`) and returns the
+  /// mean square distance of `trail` to it: a mean over the differentiated calls and over the
+  /// values of a state, a sum over boards, as the other losses are.
+  at::Tensor distance(Carry& carry, const States& initial, const Inputs& inputs,
+                      const StateTrail& trail) const;
+
+ private:
+  RecursiveNet net_;
+  int64_t first_gradient_;
+};
+
+}  // namespace driftless::lab
