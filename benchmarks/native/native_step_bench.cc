@@ -15,6 +15,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/machine.h"
 #include "driftless/bench/random_model.h"
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"
@@ -97,7 +98,7 @@ void run(const Arguments& args) {
   const float worst = check(native, simulated, args.batch);
   const double operations =
       static_cast<double>(args.batch * simulate::step_flops(checkpoint.config));
-  const KernelSet& set = kernels();
+  const integer::KernelSet& set = integer::kernels();
   constexpr int64_t kPeakRounds = 40000;
   Contender peak{[&] { (void)set.peak(kPeakRounds); },
                  2.0 * static_cast<double>(set.peak(kPeakRounds))};
