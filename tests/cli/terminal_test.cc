@@ -37,7 +37,9 @@ TerminalRun solve(const std::string& environment, const std::string& flags,
   return run_in_terminal(environment + DRIFTLESS_PROGRAM " solve " + flags, options);
 }
 
-TEST(SolveAtATerminal, RefinesOnePictureInPlace) {
+using SolveAtATerminal = testing::TerminalTest;
+
+TEST_F(SolveAtATerminal, RefinesOnePictureInPlace) {
   const TerminalRun run = solve(kUtf8, kBoard);
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const auto screen = screen_of(run.output);
@@ -54,7 +56,7 @@ TEST(SolveAtATerminal, RefinesOnePictureInPlace) {
   EXPECT_NE(run.output.find("\x1b[32m4\x1b[0m"), std::string::npos) << "right cells end green";
 }
 
-TEST(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
+TEST_F(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
   for (const auto& [environment, flags] :
        {std::pair(kUtf8, "--no-color " + kBoard), std::pair(kUtf8 + "NO_COLOR=1 ", kBoard),
         std::pair(std::string("TERM=vt100 LC_ALL=C "), kBoard)}) {
@@ -68,7 +70,7 @@ TEST(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
   }
 }
 
-TEST(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
+TEST_F(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
   for (const auto& [environment, options] :
        {std::pair(kUtf8, TerminalOptions{.rows = 12}),
         std::pair(kUtf8, TerminalOptions{.columns = 40}),
@@ -80,7 +82,7 @@ TEST(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
   }
 }
 
-TEST(SolveAtATerminal, ManyBoardsGetATitleEach) {
+TEST_F(SolveAtATerminal, ManyBoardsGetATitleEach) {
   const testing::TempDir dir;
   write_file_atomic(dir.path() / "boards", kBoard + "\n" + kBoard + "\n");
   const auto screen =
@@ -89,7 +91,7 @@ TEST(SolveAtATerminal, ManyBoardsGetATitleEach) {
   EXPECT_EQ(screen.at(16), "board 2 of 2");
 }
 
-class EvalAtATerminal : public ::testing::Test {
+class EvalAtATerminal : public testing::TerminalTest {
  protected:
   EvalAtATerminal() {
     std::string boards;

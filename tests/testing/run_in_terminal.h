@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,19 @@ inline TerminalRun run_in_terminal(const std::string& command, const TerminalOpt
   if (WIFEXITED(status)) run.exit_code = WEXITSTATUS(status);
   return run;
 }
+
+/// A test that needs a terminal is skipped where none can be opened.
+class TerminalTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int terminal = -1;
+    int other_end = -1;
+    if (::openpty(&terminal, &other_end, nullptr, nullptr, nullptr) != 0)
+      GTEST_SKIP() << "no pseudo-terminal can be opened";
+    ::close(terminal);
+    ::close(other_end);
+  }
+};
 
 /// The lines left on a screen that is tall and wide enough, without colors. Knows carriage return,
 /// line feed, cursor up and erasing below; both of those are expected at the start of a line.
