@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/native/product.h"
+#include "driftless/integer/product.h"
 #include "driftless/quant/runs.h"
 
 namespace {
 
 using namespace driftless;
-using native::KernelSet;
+using integer::KernelSet;
 
 class Bytes {
  public:
@@ -74,14 +74,14 @@ std::vector<int64_t> integers_of(const quant::QuantizedMatrix& matrix, int64_t w
 
 void check(const quant::QuantizedMatrix& left, const quant::QuantizedMatrix& right) {
   static ThreadPool pools[] = {ThreadPool(1), ThreadPool(2), ThreadPool(3)};
-  for (const KernelSet* set : native::available_kernels()) {
-    const auto rows = native::make_rows(left, *set);
-    const auto panels = native::make_panels(right, *set);
+  for (const KernelSet* set : integer::available_kernels()) {
+    const auto rows = integer::make_rows(left, *set);
+    const auto panels = integer::make_panels(right, *set);
     const auto a = integers_of(left, rows.form.window);
     const auto b = integers_of(right, panels.form.window);
     std::vector<int32_t> sums(static_cast<size_t>(left.rows * right.rows));
     ThreadPool& pool = pools[left.codes[0] % 3];
-    native::multiply_exact(rows, panels, {sums.data(), left.rows, right.rows}, pool);
+    integer::multiply_exact(rows, panels, {sums.data(), left.rows, right.rows}, pool);
     for (size_t i = 0; i < sums.size(); ++i) {
       const auto k = static_cast<size_t>(left.cols);
       const size_t row = i / static_cast<size_t>(right.rows) * k;

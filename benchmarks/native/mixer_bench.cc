@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "mixer_bench: rounds; expected a number of at least 1\n");
     return 2;
   }
-  const native::KernelSet& set = native::kernels();
+  const integer::KernelSet& set = integer::kernels();
   std::printf("%s, kernels %s, best of %ld rounds\n", processor_name().c_str(),
               std::string(set.name).c_str(), 3 * rounds);
   std::printf("%-15s %-26s %9s %8s %8s\n", "mixer", "weights and activations", "GOP/s", "of peak",

@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
   if (argc > 6) args.threads = std::max(1l, std::strtol(argv[6], nullptr, 10));
   try {
     std::printf("%s, kernels %s, best of %ld rounds\n", processor_name().c_str(),
-                std::string(native::kernels().name).c_str(), 3 * args.rounds);
+                std::string(integer::kernels().name).c_str(), 3 * args.rounds);
     native::run(args);
   } catch (const Error& error) {
     std::fprintf(stderr, "native_step_bench: %s\n", error.what());

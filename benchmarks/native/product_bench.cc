@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "driftless/base/machine.h"
-#include "driftless/native/product.h"
+#include "driftless/integer/product.h"
 
 #include "benchmarks/native/contender.h"
 #include "benchmarks/native/float_product.h"
 
 namespace driftless::native {
+
+using namespace integer;
 namespace {
 
 struct Shape {
@@ -169,5 +171,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "product_bench: rounds; expected a number of at least 1\n");
     return 2;
   }
-  return driftless::native::Bench(driftless::native::kernels(), rounds).run() ? 0 : 1;
+  return driftless::native::Bench(driftless::integer::kernels(), rounds).run() ? 0 : 1;
 }

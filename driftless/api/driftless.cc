@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/linear_layers.h"
@@ -44,7 +44,7 @@ Engine Engine::load(const std::filesystem::path& path, const EngineOptions& opti
 int64_t Engine::cells() const noexcept { return state_->reasoner->config().seq_len; }
 int64_t Engine::vocabulary() const noexcept { return state_->reasoner->config().vocab_size; }
 int64_t Engine::trained_steps() const noexcept { return state_->reasoner->config().halt_max_steps; }
-std::string_view Engine::instruction_set() const noexcept { return native::kernels().name; }
+std::string_view Engine::instruction_set() const noexcept { return integer::kernels().name; }
 
 std::vector<Solution> Engine::solve(std::span<const Board> boards, const SolveOptions& options) {
   std::vector<reason::Board> given;

@@ -10,7 +10,7 @@
 #include "driftless/bench/peaks.h"
 #include "driftless/engine/kernels/tiles.h"
 #include "driftless/engine/matmul.h"
-#include "driftless/native/product.h"
+#include "driftless/integer/product.h"
 #include "driftless/quant/quantizer.h"
 
 namespace driftless::bench {
@@ -153,18 +153,19 @@ class Field {
       return values;
     };
     struct Operands {
-      native::RowMatrix rows;
-      native::PanelMatrix panels;
-      native::AlignedVector<float> c;
+      integer::RowMatrix rows;
+      integer::PanelMatrix panels;
+      integer::AlignedVector<float> c;
     };
     const auto left = quantize(left_spec, shape_.m, shape_.k, 1);
     const auto right = quantize(right_spec, shape_.n, shape_.k, 2);
-    const auto operands = std::make_shared<Operands>(Operands{
-        native::make_rows(left, native::kernels()), native::make_panels(right, native::kernels()),
-        native::AlignedVector<float>(static_cast<size_t>(shape_.m * shape_.n))});
+    const auto operands = std::make_shared<Operands>(
+        Operands{integer::make_rows(left, integer::kernels()),
+                 integer::make_panels(right, integer::kernels()),
+                 integer::AlignedVector<float>(static_cast<size_t>(shape_.m * shape_.n))});
     const auto work = [operands, shape = shape_, pool = &pool_] {
-      native::multiply(operands->rows, operands->panels, {operands->c.data(), shape.m, shape.n},
-                       *pool);
+      integer::multiply(operands->rows, operands->panels, {operands->c.data(), shape.m, shape.n},
+                        *pool);
     };
     work();
     require_product(name, shape_, decode(left), decode(right), operands->c);

@@ -2,7 +2,7 @@
 #include "driftless/bench/peaks.h"
 
 #include "driftless/base/isa.h"
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 
 namespace driftless::bench {
 
@@ -12,13 +12,13 @@ std::vector<PeakKernel> peak_kernels() {
   std::vector<PeakKernel> kernels;
   for (const PeakSet* set : allowed(compiled_kernels()))
     kernels.insert(kernels.end(), set->peaks.begin(), set->peaks.end());
-  for (const native::KernelSet* set : native::available_kernels())
+  for (const integer::KernelSet* set : integer::available_kernels())
     if (is_allowed(set->name)) kernels.push_back({set->name, true, set->peak});
   return kernels;
 }
 
 PeakKernel int8_peak() {
-  const native::KernelSet& best = native::kernels();
+  const integer::KernelSet& best = integer::kernels();
   return {best.name, true, best.peak};
 }
 

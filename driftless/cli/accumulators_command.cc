@@ -44,7 +44,7 @@ struct Input {
 
 /// One width of accumulators and what the model did with them.
 struct Narrow {
-  native::Accumulator accumulator;
+  integer::Accumulator accumulator;
   std::string_view overflow;
   double share_beyond = 0;  // of all sums
   task::Share exact;
@@ -52,7 +52,7 @@ struct Narrow {
 };
 
 Evaluation evaluate_with(const Input& input, const Options& options,
-                         const native::Accumulator& accumulator) {
+                         const integer::Accumulator& accumulator) {
   const auto reasoner = engine::make_cpu_reasoner(input.checkpoint, {.slots = 4 * options.threads,
                                                                      .threads = options.threads,
                                                                      .plan = &input.scheme.plan,
@@ -88,9 +88,9 @@ std::vector<Narrow> narrow_runs(const Input& input, const Options& options,
                                 const std::vector<LayerAccumulation>& layers,
                                 const Evaluation& wide) {
   std::vector<Narrow> runs;
-  runs.reserve(options.bits.size() * native::kOverflowNames.size());
+  runs.reserve(options.bits.size() * integer::kOverflowNames.size());
   for (const int64_t bits : options.bits) {
-    for (const auto& [overflow, name] : native::kOverflowNames) {
+    for (const auto& [overflow, name] : integer::kOverflowNames) {
       Narrow run{{bits, overflow}, name, share_beyond(layers, bits), {}, 0};
       const Evaluation result = evaluate_with(input, options, run.accumulator);
       run.exact = result.score.exact;
@@ -202,9 +202,9 @@ Json result_json(const Options& options, const Input& input,
 void accumulators(Options options) {
   for (const int64_t bits : options.bits)
     DRIFTLESS_REQUIRE(
-        bits >= native::Accumulator::kLeastBits && bits <= native::Accumulator::kMostBits,
+        bits >= integer::Accumulator::kLeastBits && bits <= integer::Accumulator::kMostBits,
         ErrorCode::InvalidArgument, "--bits; got ", bits, ", expected ",
-        native::Accumulator::kLeastBits, " to ", native::Accumulator::kMostBits);
+        integer::Accumulator::kLeastBits, " to ", integer::Accumulator::kMostBits);
   Input input{load_float_model(options.model), {}, {}};
   if (options.steps == 0) options.steps = input.checkpoint.config.halt_max_steps;
   input.examples = read_boards(task_of(input.checkpoint), options.data);

@@ -23,8 +23,8 @@
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/engine/cpu_reasoner.h"
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/model/shapes.h"
-#include "driftless/native/kernels/kernel_set.h"
 #include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
@@ -119,11 +119,11 @@ class Report {
     const bench::Calm before = bench::wait_for_calm(pool, options_.patience_s);
     std::printf("%s, %s, native kernels %s, %lld threads, %lld rounds\nmachine: %s\n",
                 options_.model.c_str(), processor_name().c_str(),
-                std::string(native::kernels().name).c_str(),
+                std::string(integer::kernels().name).c_str(),
                 static_cast<long long>(options_.threads), static_cast<long long>(options_.rounds),
                 to_string(before).c_str());
     json_ = {{"model", model_name()},       {"processor", processor_name()},
-             {"compiler", compiler_name()}, {"native_kernels", native::kernels().name},
+             {"compiler", compiler_name()}, {"native_kernels", integer::kernels().name},
              {"threads", options_.threads}, {"rounds", options_.rounds}};
     run_peaks(pool);
     run_gemms();

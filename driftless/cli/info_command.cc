@@ -38,7 +38,7 @@ void print_build() {
   std::printf("processor   %s\n", processor_name().c_str());
   print_kernels("kernels", quant::kernels(), quant::available_kernels());
   print_kernels("loop", loop::epilogues(), loop::available_epilogues());
-  print_kernels("native", native::kernels(), native::available_kernels());
+  print_kernels("native", integer::kernels(), integer::available_kernels());
   const engine::TileKernels* const tiles = engine::tile_kernels();
   std::printf("tiles       %s\n", tiles == nullptr ? "none" : std::string(tiles->name).c_str());
 }
@@ -54,7 +54,7 @@ int64_t packed_bytes(const store::PackedWeight& weight) {
 std::string native_text(const store::PackedModel& packed) {
   try {
     (void)native::make_native_reasoner(packed, {.slots = 1});
-    return "runs on " + std::string(native::kernels().name);
+    return "runs on " + std::string(integer::kernels().name);
   } catch (const Error& error) {
     return std::string("no: ") + error.what();
   }

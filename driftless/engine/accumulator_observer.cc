@@ -72,15 +72,15 @@ AccumulatorObserver::AccumulatorObserver(const store::Checkpoint& checkpoint,
                                  .quantize({weight.values.data(), outputs, k});
     LayerAccumulation blank{
         .layer = layer.name, .updates = model::State::L, .k = k, .outputs = outputs};
-    blank.weights.spread = native::exponent_spread(matrix);
+    blank.weights.spread = integer::exponent_spread(matrix);
     apply_window(layer.weights, matrix);
-    native::AccumulatedProduct product(matrix, native::kernels());
+    integer::AccumulatedProduct product(matrix, integer::kernels());
     blank.weights.window = product.form().window;
     blank.acts.window = std::max<int64_t>(layer.acts.window, 0);
-    const uint64_t largest_act = native::largest_integer(layer.acts, blank.acts.window);
-    const uint64_t largest_weight = native::largest_integer(layer.weights, blank.weights.window);
-    blank.bits_for_weights = native::bits_of_magnitude(product.largest_column_sum() * largest_act);
-    blank.bits_for_any_operands = native::guaranteed_bits(k, largest_act, largest_weight);
+    const uint64_t largest_act = integer::largest_integer(layer.acts, blank.acts.window);
+    const uint64_t largest_weight = integer::largest_integer(layer.weights, blank.weights.window);
+    blank.bits_for_weights = integer::bits_of_magnitude(product.largest_column_sum() * largest_act);
+    blank.bits_for_any_operands = integer::guaranteed_bits(k, largest_act, largest_weight);
     order_.push_back(layer.name);
     layers_.emplace(layer.name, Layer{layer.acts, quant::Quantizer(without_window(layer.acts)),
                                       std::move(product), std::move(blank)});
@@ -102,7 +102,7 @@ void AccumulatorObserver::observe(const reason::Observation& seen) {
       schedule_[static_cast<size_t>(std::min(seen.call, std::ssize(schedule_) - 1))].updates;
   LayerAccumulation& result = seen_.try_emplace({found->first, updates}, layer.blank).first->second;
   result.updates = updates;
-  add_counts(native::exponent_spread(acts), result.acts.spread);
+  add_counts(integer::exponent_spread(acts), result.acts.spread);
   apply_window(layer.acts, acts);
 
   const int64_t columns = layer.product.columns();
@@ -110,7 +110,7 @@ void AccumulatorObserver::observe(const reason::Observation& seen) {
   reach_.resize(sums_.size());
   layer.product.run(acts, {}, {sums_.data(), view.rows, columns}, reach_);
   for (const uint64_t reach : reach_) {
-    const auto bits = static_cast<size_t>(native::bits_of_magnitude(reach));
+    const auto bits = static_cast<size_t>(integer::bits_of_magnitude(reach));
     if (result.bits.size() <= bits) result.bits.resize(bits + 1);
     ++result.bits[bits];
   }

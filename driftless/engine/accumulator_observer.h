@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "driftless/integer/accumulator.h"
 #include "driftless/model/schedule.h"
-#include "driftless/native/accumulator.h"
 #include "driftless/quant/plan.h"
 #include "driftless/quant/quantizer.h"
 #include "driftless/reason/observer.h"
@@ -67,7 +67,7 @@ class AccumulatorObserver : public reason::StepObserver {
   struct Layer {
     quant::QuantSpec acts;
     quant::Quantizer unlimited;  // the activations' quantizer without its window
-    native::AccumulatedProduct product;
+    integer::AccumulatedProduct product;
     LayerAccumulation blank;
   };
 

@@ -3,9 +3,9 @@
 
 #include "driftless/base/error.h"
 #include "driftless/engine/block.h"
+#include "driftless/integer/row_quantizer.h"
 #include "driftless/loop/stage_reasoner.h"
 #include "driftless/model/schedule.h"
-#include "driftless/native/row_quantizer.h"
 
 namespace driftless::engine {
 namespace {
@@ -55,7 +55,8 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
                                     .builder = builder});
 }
 
-IntegerLayers integer_layers(const quant::QuantPlan& plan, const native::Accumulator& accumulator) {
+IntegerLayers integer_layers(const quant::QuantPlan& plan,
+                             const integer::Accumulator& accumulator) {
   require_integer_layers(plan);
   IntegerLayers layers;
   for (const quant::LayerPlan& layer : plan.layers)
@@ -76,8 +77,8 @@ void require_integer_layers(const quant::QuantPlan& plan) {
     DRIFTLESS_REQUIRE(layer.name != "q_head.weight", ErrorCode::Unsupported, "layer '", layer.name,
                       "': is no matrix product; quantize the layers of the block only");
     try {
-      native::require_supported(layer.weights);
-      const native::RowQuantizer check(layer.acts, native::kScalarKernels);
+      integer::require_supported(layer.weights);
+      const integer::RowQuantizer check(layer.acts, integer::kScalarKernels);
     } catch (const Error& error) {
       fail(error.code(), "layer '", layer.name, "': ", error.what());
     }

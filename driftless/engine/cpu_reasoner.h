@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "driftless/engine/dtype.h"
+#include "driftless/integer/accumulator.h"
 #include "driftless/loop/kernels/epilogues.h"
-#include "driftless/native/accumulator.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/packed_model.h"
@@ -29,7 +29,7 @@ struct CpuOptions {
   const quant::QuantPlan* plan = nullptr;
   /// Multiplies the layers of the plan as integers whose sums run through an accumulator of that
   /// width, to see what a narrow one does; slower than simulation. Null simulates.
-  const native::Accumulator* accumulator = nullptr;
+  const integer::Accumulator* accumulator = nullptr;
 };
 
 /// The checkpoint is copied into the engine's own layout and not needed afterwards. Throws what

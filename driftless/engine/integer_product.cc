@@ -29,7 +29,7 @@ class IntegerProduct : public Product {
         product_(quant::Quantizer(arithmetic.weights)
                      .quantize({is_constant_a_ ? constant.a : constant.b,
                                 is_constant_a_ ? shape.m : shape.n, shape.k}),
-                 native::kernels()) {
+                 integer::kernels()) {
     DRIFTLESS_ASSERT(constant.a != nullptr || constant.b != nullptr);
   }
 
@@ -55,8 +55,8 @@ class IntegerProduct : public Product {
   Turned in_;
   Strides out_;
   quant::Quantizer quantizer_;
-  native::Accumulator accumulator_;
-  native::AccumulatedProduct product_;
+  integer::Accumulator accumulator_;
+  integer::AccumulatedProduct product_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "driftless/engine/dtype.h"
-#include "driftless/native/accumulator.h"
+#include "driftless/integer/accumulator.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::engine {
@@ -36,7 +36,7 @@ struct Constant {
 struct IntegerArithmetic {
   quant::QuantSpec weights;  ///< of the constant operand; a row is an output
   quant::QuantSpec acts;     ///< of the other one; needs no more than a row at a time
-  native::Accumulator accumulator;
+  integer::Accumulator accumulator;
 };
 
 /// What a product computes with: floats of a type, or integers where those are given.

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/loop/kernels/epilogues.h"
-#include "driftless/native/kernels/kernel_set.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/packed_model.h"
 
@@ -20,7 +20,7 @@ namespace driftless::native {
 struct NativeOptions {
   int64_t slots = 8;
   int64_t threads = 1;
-  const KernelSet* kernels = nullptr;            ///< null: kernels()
+  const integer::KernelSet* kernels = nullptr;   ///< null: integer::kernels()
   const loop::EpilogueSet* epilogues = nullptr;  ///< null: the best ones of this processor
 };
 

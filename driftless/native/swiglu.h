@@ -9,10 +9,12 @@
 // the same as quantizing, multiplying and activating one after another, bit for bit.
 #pragma once
 
-#include "driftless/native/product.h"
-#include "driftless/native/row_quantizer.h"
+#include "driftless/integer/product.h"
+#include "driftless/integer/row_quantizer.h"
 
 namespace driftless::native {
+
+using namespace integer;  // Everything here is written in its terms.
 
 /// out[i] = silu(gate[i]) * up[i].
 using SiluMul = void (*)(const float* gate, const float* up, float* out, int64_t count) noexcept;

@@ -15,7 +15,7 @@
 #include "driftless/bench/gemm.h"
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/steps.h"
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 
 #include "tests/testing/expect_error.h"
 #include "tests/testing/temp_dir.h"
@@ -29,7 +29,7 @@ TEST(Peaks, CountWhatTheyRepeat) {
     EXPECT_GT(kernel.run(1), 0);
     EXPECT_EQ(kernel.run(10), 10 * kernel.run(1));
   }
-  EXPECT_EQ(int8_peak().name, native::kernels().name);
+  EXPECT_EQ(int8_peak().name, integer::kernels().name);
   EXPECT_EQ(peak_kernels().back().name, "scalar");
 }
 

@@ -42,10 +42,10 @@ TEST(Accumulator, WideOnesGiveTheSimulationsBits) {
     SCOPED_TRACE(name);
     const store::Checkpoint checkpoint = testing::random_checkpoint(config, 3);
     auto plan = plan_of(checkpoint, "mxint4,window=4", "mxint4,window=4");
-    const native::Accumulator wide;
+    const integer::Accumulator wide;
     const auto simulated = logits_of(checkpoint, {.slots = 1, .plan = &plan});
     EXPECT_EQ(logits_of(checkpoint, {.slots = 1, .plan = &plan, .accumulator = &wide}), simulated);
-    const native::Accumulator narrow{9, native::Overflow::Saturate};
+    const integer::Accumulator narrow{9, integer::Overflow::Saturate};
     EXPECT_NE(logits_of(checkpoint, {.slots = 1, .plan = &plan, .accumulator = &narrow}),
               simulated);
   }
@@ -74,7 +74,7 @@ TEST(Accumulator, ObserverSeesEverySumWithinItsBounds) {
     EXPECT_EQ(seen.weights.window, 2);
     EXPECT_LE(seen.most_bits(), seen.bits_for_weights);
     EXPECT_LE(seen.bits_for_weights, seen.bits_for_any_operands);
-    EXPECT_EQ(seen.bits_for_any_operands, native::guaranteed_bits(seen.k, 7 << 4, 7 << 2));
+    EXPECT_EQ(seen.bits_for_any_operands, integer::guaranteed_bits(seen.k, 7 << 4, 7 << 2));
     EXPECT_EQ(seen.share_beyond(seen.most_bits()), 0);
     EXPECT_GT(seen.share_beyond(seen.most_bits() - 1), 0);
     EXPECT_GE(seen.acts.least_shift(), 0);
@@ -92,7 +92,7 @@ TEST(FactorExponents, CountWhatTheWindowRaises) {
 TEST(Accumulator, RefusesLayersWithoutIntegerProducts) {
   const store::Checkpoint checkpoint =
       testing::random_checkpoint(testing::named_configs()[0].config, 5);
-  const native::Accumulator wide;
+  const integer::Accumulator wide;
   const auto run = [&](const char* weights, const char* acts) {
     const auto plan = plan_of(checkpoint, weights, acts);
     logits_of(checkpoint, {.slots = 1, .plan = &plan, .accumulator = &wide});

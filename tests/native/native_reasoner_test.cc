@@ -100,8 +100,8 @@ TEST_P(Native, EqualsTheSimulation) {
 TEST_P(Native, IsTheSameOnEveryKernelSetAndThreadCount) {
   for (const char* spec : {"mxint4,window=4", "mxint8,window=3"}) {
     const auto packed = packed_model(GetParam().config, spec, spec, quant::Coverage::Linear);
-    const auto expected = native_outputs(packed, {.kernels = &kScalarKernels});
-    for (const KernelSet* set : available_kernels())
+    const auto expected = native_outputs(packed, {.kernels = &integer::kScalarKernels});
+    for (const integer::KernelSet* set : integer::available_kernels())
       for (const int64_t threads : {1, 2, 3})
         EXPECT_EQ(native_outputs(packed, {.threads = threads, .kernels = set}), expected)
             << spec << ", " << set->name << ", " << threads << " threads";
@@ -147,7 +147,7 @@ TEST_P(NativeAttention, InInt8EqualsTheSimulationOnEveryKernelSetAndThreadCount)
     GTEST_SKIP() << error.what();
   }
   const auto expected = outputs_of(*simulated);
-  for (const KernelSet* set : available_kernels())
+  for (const integer::KernelSet* set : integer::available_kernels())
     for (const int64_t threads : {1, 2})
       EXPECT_EQ(native_outputs(packed, {.threads = threads, .kernels = set}), expected)
           << set->name << ", " << threads << " threads";

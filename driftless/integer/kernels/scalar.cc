@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The complete scalar set: plain signed bytes, no tricks.
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 constexpr int64_t kColumns = 8;
@@ -84,4 +84,4 @@ constinit const KernelSet kScalarKernels = {
     .peak = peak,
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -5,9 +5,9 @@
 
 #include <immintrin.h>
 
-#include "driftless/native/kernels/digit_kernels.h"
+#include "driftless/integer/kernels/digit_kernels.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 struct Avx2 {
@@ -60,4 +60,4 @@ namespace avx2 {
 extern constinit const KernelSet kKernels = DigitKernels<Avx2>::set("avx2");
 }  // namespace avx2
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

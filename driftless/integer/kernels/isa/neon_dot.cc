@@ -5,9 +5,9 @@
 
 #include <arm_neon.h>
 
-#include "driftless/native/kernels/dot_kernels.h"
+#include "driftless/integer/kernels/dot_kernels.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 struct NeonDot {
@@ -44,4 +44,4 @@ namespace neon_dot {
 extern constinit const KernelSet kKernels = DotKernels<NeonDot>::set("neon_dot");
 }  // namespace neon_dot
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/operand.h"
+#include "driftless/integer/operand.h"
 
 #include <cstdlib>
 
 #include <gtest/gtest.h>
 
-#include "tests/native/samples.h"
+#include "tests/integer/samples.h"
 #include "tests/testing/expect_error.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 quant::QuantizedMatrix sample(const std::string& spec, Shape shape = {2, 70}) {
@@ -115,4 +115,4 @@ TEST(Kernels, ScalarIsAlwaysThereAndLast) {
 }
 
 }  // namespace
-}  // namespace driftless::native
+}  // namespace driftless::integer

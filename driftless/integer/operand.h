@@ -13,11 +13,11 @@
 #include <span>
 #include <vector>
 
-#include "driftless/native/aligned.h"
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/aligned.h"
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/quant/quantizer.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 /// Windows beyond this are refused.
 inline constexpr int64_t kMaxWindow = 10;
@@ -92,4 +92,4 @@ void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexc
 RowShifts row_shifts(const quant::QuantizedMatrix& matrix);
 IntegerForm integer_form(const quant::QuantizedMatrix& matrix);
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-namespace driftless::native {
+namespace driftless::integer {
 
 inline constexpr size_t kCacheLine = 64;
 
@@ -29,4 +29,4 @@ struct AlignedAllocator {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -5,9 +5,9 @@
 
 #include <immintrin.h>
 
-#include "driftless/native/kernels/dot_kernels.h"
+#include "driftless/integer/kernels/dot_kernels.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 struct AvxVnni {
@@ -48,4 +48,4 @@ namespace avxvnni {
 extern constinit const KernelSet kKernels = DotKernels<AvxVnni>::set("avxvnni");
 }  // namespace avxvnni
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/operand.h"
+#include "driftless/integer/operand.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/runs.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 using quant::Granularity;
@@ -351,4 +351,4 @@ RowShifts row_shifts(const QuantizedMatrix& matrix) {
   return {integers.form, std::move(integers.shifts), std::move(integers.scales)};
 }
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

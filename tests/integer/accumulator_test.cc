@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/accumulator.h"
+#include "driftless/integer/accumulator.h"
 
 #include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "tests/native/samples.h"
+#include "tests/integer/samples.h"
 #include "tests/testing/expect_error.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 /// Rows of one mantissa each per block of 32, all with the same exponent.
@@ -130,4 +130,4 @@ TEST(AccumulatedProduct, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace driftless::native
+}  // namespace driftless::integer

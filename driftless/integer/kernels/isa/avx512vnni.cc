@@ -5,10 +5,10 @@
 
 #include <immintrin.h>
 
-#include "driftless/native/kernels/dot_kernels.h"
+#include "driftless/integer/kernels/dot_kernels.h"
 #include "driftless/quant/kernels/kernel_set.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 struct Avx512Vnni {
@@ -39,7 +39,7 @@ struct Avx512Vnni {
   }
 };
 
-#include "driftless/native/kernels/isa/avx512_encoders.inc"
+#include "driftless/integer/kernels/isa/avx512_encoders.inc"
 
 }  // namespace
 
@@ -47,4 +47,4 @@ namespace avx512vnni {
 extern constinit const KernelSet kKernels = DotKernels<Avx512Vnni>::set("avx512vnni", &kEncoders);
 }  // namespace avx512vnni
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -11,7 +11,7 @@
 
 #include "driftless/formats/block.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 /// Block `b` of row `r` is x[r * x_stride + 32 b] to + 31, its codes the same places of `codes`,
 /// its scale code scales[r * scale_stride + b].
@@ -74,4 +74,4 @@ struct Encoders {
   bool (*shift_panel)(const PanelToShift& args) noexcept;
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -4,9 +4,9 @@
 
 #include <arm_neon.h>
 
-#include "driftless/native/kernels/digit_kernels.h"
+#include "driftless/integer/kernels/digit_kernels.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 struct Neon {
@@ -54,4 +54,4 @@ namespace neon {
 extern constinit const KernelSet kKernels = DigitKernels<Neon>::set("neon");
 }  // namespace neon
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

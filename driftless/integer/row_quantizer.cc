@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/row_quantizer.h"
+#include "driftless/integer/row_quantizer.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 using quant::Granularity;
@@ -182,4 +182,4 @@ void RowQuantizer::quantize_scaled(std::span<const float> values, RowMatrix& out
   out.scales[static_cast<size_t>(row)] = scale;
 }
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

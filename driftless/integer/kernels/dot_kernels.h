@@ -7,9 +7,9 @@
 // sum fits (largest_k in product.h).
 #pragma once
 
-#include "driftless/native/kernels/unroll.h"
+#include "driftless/integer/kernels/unroll.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 template <class V>
 struct DotKernels {
@@ -181,4 +181,4 @@ struct DotKernels {
   }
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -13,7 +13,7 @@
 #include "driftless/quant/quantizer.h"
 #include "driftless/quant/runs.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 struct Shape {
   int64_t rows;
@@ -115,4 +115,4 @@ inline std::vector<int64_t> exact_product(const std::vector<int64_t>& a,
   return out;
 }
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

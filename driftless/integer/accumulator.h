@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "driftless/native/operand.h"
+#include "driftless/integer/operand.h"
 #include "driftless/quant/mat_view.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 /// What happens to a sum that leaves the range of the accumulator.
 enum class Overflow : uint8_t { Saturate, Wrap };
@@ -94,4 +94,4 @@ class AccumulatedProduct {
   uint64_t largest_column_sum_ = 0;
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

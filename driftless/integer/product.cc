@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/product.h"
+#include "driftless/integer/product.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "driftless/base/error.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 /// Tasks per thread, so that one that starts late leaves little to wait for.
@@ -156,4 +156,4 @@ void multiply_exact(const RowMatrix& left, const PanelMatrix& right, quant::MatV
   multiply_here(left, left.rows, right, &Tiles::sums, out);
 }
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/accumulator.h"
+#include "driftless/integer/accumulator.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,10 +8,10 @@
 #include <type_traits>
 
 #include "driftless/base/error.h"
-#include "driftless/native/product.h"
+#include "driftless/integer/product.h"
 #include "driftless/quant/runs.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 using quant::QuantizedMatrix;
@@ -234,4 +234,4 @@ void AccumulatedProduct::run(const QuantizedMatrix& left, const Accumulator& acc
   }
 }
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

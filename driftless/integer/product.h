@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "driftless/base/thread_pool.h"
-#include "driftless/native/operand.h"
+#include "driftless/integer/operand.h"
 #include "driftless/quant/mat_view.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 /// The longest reduction whose sums fit 32 bits: each is at most k * 2^(magnitude bits of both).
 int64_t largest_k(const IntegerForm& left, const IntegerForm& right) noexcept;
@@ -46,4 +46,4 @@ const Tiles& tiles_for(const RowMatrix& left, const PanelMatrix& right) noexcept
 TileArgs tile_args(const RowMatrix& left, const PanelMatrix& right, int64_t row,
                    int64_t panel) noexcept;
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 
 #if defined(__clang__)
 #define DRIFTLESS_UNROLL _Pragma("clang loop unroll(full)")
@@ -15,7 +15,7 @@
 #define DRIFTLESS_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-namespace driftless::native {
+namespace driftless::integer {
 
 /// Calls TileOfRows::run<rows>(args): each number of rows from 1 to kMaxRows is compiled apart.
 template <class TileOfRows, size_t kMaxRows>
@@ -60,4 +60,4 @@ struct RowPointers {
   }
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

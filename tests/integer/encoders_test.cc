@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoders give the codes, scale codes and bytes of quant's scalar kernels.
-#include "driftless/native/kernels/encoders.h"
+#include "driftless/integer/kernels/encoders.h"
 
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/quant/kernels/kernel_set.h"
 #include "driftless/quant/spec.h"
 
 #include "tests/testing/sample_values.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 formats::BlockScaling scaling_of(const char* spec) {
@@ -125,4 +125,4 @@ TEST(Encoders, LeaveOtherFormatsToQuant) {
 }
 
 }  // namespace
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the row quantizer writes is what quant::Quantizer and make_rows give.
-#include "driftless/native/row_quantizer.h"
+#include "driftless/integer/row_quantizer.h"
 
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 #include "tests/testing/expect_error.h"
 #include "tests/testing/sample_values.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 constexpr const char* kSpecs[] = {"mxint4,window=4", "mxint4,rule=mse,window=4",
@@ -83,4 +83,4 @@ TEST(RowQuantizer, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace driftless::native
+}  // namespace driftless::integer

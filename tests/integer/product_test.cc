@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel set, one to three threads: the sums are those of 64-bit arithmetic on the values
 // that the quantizer says the codes have.
-#include "driftless/native/product.h"
+#include "driftless/integer/product.h"
 
 #include <cstring>
 #include <memory>
@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/native/samples.h"
+#include "tests/integer/samples.h"
 #include "tests/testing/expect_error.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 namespace {
 
 struct Pair {
@@ -189,4 +189,4 @@ TEST(RowTiles, AreEven) {
 }
 
 }  // namespace
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -10,9 +10,9 @@
 // of columns.
 #pragma once
 
-#include "driftless/native/kernels/unroll.h"
+#include "driftless/integer/kernels/unroll.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 template <class V>
 struct DigitKernels {
@@ -177,4 +177,4 @@ struct DigitKernels {
   }
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -19,9 +19,9 @@
 #include <span>
 #include <string_view>
 
-#include "driftless/native/kernels/encoders.h"
+#include "driftless/integer/kernels/encoders.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 inline constexpr int64_t kStep = 4;
 inline constexpr int64_t kBlock = 32;
@@ -80,4 +80,4 @@ const KernelSet& kernels();
 
 extern const KernelSet kScalarKernels;
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

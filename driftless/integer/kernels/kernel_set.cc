@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/native/kernels/kernel_set.h"
+#include "driftless/integer/kernels/kernel_set.h"
 
 #include <vector>
 
 #include "driftless/base/isa.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 std::span<const KernelCandidate<KernelSet>> compiled_kernels() noexcept;
 
@@ -19,4 +19,4 @@ const KernelSet& kernels() {
   return chosen;
 }
 
-}  // namespace driftless::native
+}  // namespace driftless::integer

@@ -6,11 +6,11 @@
 
 #include <span>
 
-#include "driftless/native/operand.h"
+#include "driftless/integer/operand.h"
 #include "driftless/quant/mat_view.h"
 #include "driftless/quant/spec.h"
 
-namespace driftless::native {
+namespace driftless::integer {
 
 class RowQuantizer {
  public:
@@ -46,4 +46,4 @@ class RowQuantizer {
   bool has_encoders_;  // whether the set encodes this format itself
 };
 
-}  // namespace driftless::native
+}  // namespace driftless::integer
