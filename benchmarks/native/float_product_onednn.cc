@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "driftless/engine/matmul.h"
+#include "driftless/simulate/matmul.h"
 
 #include "benchmarks/native/float_product.h"
 
@@ -9,18 +9,18 @@ namespace driftless::native {
 
 struct FloatProduct::Operands {
   std::vector<float> a, b, c;
-  engine::Matmul matmul;
+  simulate::Matmul matmul;
 
   explicit Operands(const FloatShape& s)
       : a(static_cast<size_t>(s.m * s.k), 0.5f),
         b(static_cast<size_t>(s.n * s.k), 0.25f),
         c(static_cast<size_t>(s.m * s.n)),
-        matmul(engine::Dtype::Float32,
+        matmul(simulate::Dtype::Float32,
                {.m = s.m,
                 .k = s.k,
                 .n = s.n,
                 .a = {.row = s.k},
-                .b = engine::transposed(s.k),
+                .b = simulate::transposed(s.k),
                 .c = {.row = s.n}},
                1, {.b = b.data()}) {}
 };

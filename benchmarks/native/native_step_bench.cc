@@ -15,9 +15,9 @@
 #include "driftless/base/error.h"
 #include "driftless/base/machine.h"
 #include "driftless/bench/random_model.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/simulate/cpu_reasoner.h"
 
 #include "benchmarks/native/contender.h"
 
@@ -91,11 +91,12 @@ void run(const Arguments& args) {
   const NativeOptions options{.slots = args.batch, .threads = args.threads};
   Thinking native(make_native_reasoner(packed, options));
   Thinking simulated(
-      engine::make_cpu_reasoner(packed, {.slots = args.batch, .threads = args.threads}));
+      simulate::make_cpu_reasoner(packed, {.slots = args.batch, .threads = args.threads}));
   Thinking floats(
-      engine::make_cpu_reasoner(checkpoint, {.slots = args.batch, .threads = args.threads}));
+      simulate::make_cpu_reasoner(checkpoint, {.slots = args.batch, .threads = args.threads}));
   const float worst = check(native, simulated, args.batch);
-  const double operations = static_cast<double>(args.batch * engine::step_flops(checkpoint.config));
+  const double operations =
+      static_cast<double>(args.batch * simulate::step_flops(checkpoint.config));
   const KernelSet& set = kernels();
   constexpr int64_t kPeakRounds = 40000;
   Contender peak{[&] { (void)set.peak(kPeakRounds); },

@@ -8,10 +8,10 @@
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
 #include "driftless/bench/peaks.h"
-#include "driftless/engine/kernels/tiles.h"
-#include "driftless/engine/matmul.h"
 #include "driftless/integer/product.h"
 #include "driftless/quant/quantizer.h"
+#include "driftless/simulate/kernels/tiles.h"
+#include "driftless/simulate/matmul.h"
 
 namespace driftless::bench {
 namespace {
@@ -105,24 +105,24 @@ class Field {
     struct Operands {
       quant::Quantizer quantizer;
       Values a, quantized, b, c;
-      engine::Matmul matmul;
+      simulate::Matmul matmul;
     };
     const quant::Quantizer quantizer(quant::parse_quant_spec("mxint4,window=4"));
     Values b = gaussian(shape_.n * shape_.k, 2);
     quantizer.fake_quantize({b.data(), shape_.n, shape_.k}, {b.data(), shape_.n, shape_.k});
     const auto dtype =
-        engine::tile_kernels() != nullptr ? engine::Dtype::BFloat16 : engine::Dtype::Float32;
-    std::unique_ptr<engine::Matmul> matmul;
+        simulate::tile_kernels() != nullptr ? simulate::Dtype::BFloat16 : simulate::Dtype::Float32;
+    std::unique_ptr<simulate::Matmul> matmul;
     try {
-      matmul =
-          std::make_unique<engine::Matmul>(dtype,
-                                           engine::MatmulShape{.m = shape_.m,
-                                                               .k = shape_.k,
-                                                               .n = shape_.n,
-                                                               .a = {.row = shape_.k},
-                                                               .b = engine::transposed(shape_.k),
-                                                               .c = {.row = shape_.n}},
-                                           1, engine::Constant{.b = b.data()});
+      matmul = std::make_unique<simulate::Matmul>(
+          dtype,
+          simulate::MatmulShape{.m = shape_.m,
+                                .k = shape_.k,
+                                .n = shape_.n,
+                                .a = {.row = shape_.k},
+                                .b = simulate::transposed(shape_.k),
+                                .c = {.row = shape_.n}},
+          1, simulate::Constant{.b = b.data()});
     } catch (const Error& error) {
       if (error.code() == ErrorCode::Unsupported) return;  // no oneDNN
       throw;

@@ -10,17 +10,17 @@
 #include "driftless/bench/energy.h"
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/race.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/reason/run.h"
+#include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::bench {
 namespace {
 
-using engine::Dtype;
+using simulate::Dtype;
 
 /// Does nothing: what is left of a step are its matmuls.
 constexpr loop::EpilogueSet kNoEpilogues = {
@@ -51,7 +51,7 @@ quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weight
 
 Path cpu_path(std::string name, const store::Checkpoint& checkpoint, Dtype dtype) {
   return {std::move(name), [&checkpoint, dtype](const StepShape& shape) {
-            return engine::make_cpu_reasoner(
+            return simulate::make_cpu_reasoner(
                 checkpoint, {.slots = shape.batch, .threads = shape.threads, .dtype = dtype});
           }};
 }
@@ -66,7 +66,7 @@ Packed packed(const store::Checkpoint& checkpoint, const char* weights, const ch
 
 MakeReasoner simulate(const Packed& model) {
   return [model](const StepShape& shape) {
-    return engine::make_cpu_reasoner(*model, {.slots = shape.batch, .threads = shape.threads});
+    return simulate::make_cpu_reasoner(*model, {.slots = shape.batch, .threads = shape.threads});
   };
 }
 
@@ -151,7 +151,7 @@ std::vector<Path> step_paths(const store::Checkpoint& checkpoint) {
 
 Path bare_path(const store::Checkpoint& checkpoint) {
   return {"f32 matmuls alone", [&checkpoint](const StepShape& shape) {
-            return engine::make_cpu_reasoner(
+            return simulate::make_cpu_reasoner(
                 checkpoint,
                 {.slots = shape.batch, .threads = shape.threads, .epilogues = &kNoEpilogues});
           }};
@@ -181,7 +181,7 @@ StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint&
     threads = std::max(threads, entry.shape.threads);
   }
   require_same_answers(entries, runners);
-  const auto flops = static_cast<double>(engine::step_flops(checkpoint.config));
+  const auto flops = static_cast<double>(simulate::step_flops(checkpoint.config));
   ThreadPool one(1);
   ThreadPool all(threads);
   std::vector<Contender> peaks = {peak_contender(int8_peak(), one),

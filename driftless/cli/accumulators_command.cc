@@ -16,14 +16,14 @@
 #include "driftless/cli/interrupt.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/scheme_flags.h"
-#include "driftless/engine/accumulator_observer.h"
-#include "driftless/engine/cpu_reasoner.h"
+#include "driftless/simulate/accumulator_observer.h"
+#include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
 
-using engine::LayerAccumulation;
+using simulate::LayerAccumulation;
 using Json = nlohmann::ordered_json;
 
 struct Options {
@@ -53,18 +53,19 @@ struct Narrow {
 
 Evaluation evaluate_with(const Input& input, const Options& options,
                          const integer::Accumulator& accumulator) {
-  const auto reasoner = engine::make_cpu_reasoner(input.checkpoint, {.slots = 4 * options.threads,
-                                                                     .threads = options.threads,
-                                                                     .plan = &input.scheme.plan,
-                                                                     .accumulator = &accumulator});
+  const auto reasoner =
+      simulate::make_cpu_reasoner(input.checkpoint, {.slots = 4 * options.threads,
+                                                     .threads = options.threads,
+                                                     .plan = &input.scheme.plan,
+                                                     .accumulator = &accumulator});
   return evaluate(*reasoner, task_of(input.checkpoint), input.examples,
                   {.halting = reason::find_halting("fixed"), .max_steps = options.steps});
 }
 
 std::vector<LayerAccumulation> observe(const Input& input, const Options& options) {
-  engine::AccumulatorObserver observer(input.checkpoint, input.scheme.plan);
+  simulate::AccumulatorObserver observer(input.checkpoint, input.scheme.plan);
   const auto reasoner =
-      engine::make_cpu_reasoner(input.checkpoint, {.slots = 1, .plan = &input.scheme.plan});
+      simulate::make_cpu_reasoner(input.checkpoint, {.slots = 1, .plan = &input.scheme.plan});
   reason::run(
       *reasoner, study::boards_of(input.examples, 0),
       {.halting = reason::find_halting("fixed"), .max_steps = options.steps, .observer = &observer},
@@ -114,7 +115,7 @@ void print_layers(const std::vector<LayerAccumulation>& layers) {
   std::printf("%-42s %-5s %5s  %-14s %-14s %-7s %8s %8s %8s\n", "layer", "state", "K",
               "activations", "weights", "shifts", "seen", "weights", "formats");
   for (const LayerAccumulation& layer : layers) {
-    const auto factor = [](const engine::FactorExponents& exponents) {
+    const auto factor = [](const simulate::FactorExponents& exponents) {
       char text[32];
       std::snprintf(text, sizeof(text), "%2lld  %6.2f %%",
                     static_cast<long long>(exponents.widest()), 100 * exponents.share_raised());
@@ -148,7 +149,7 @@ void print_runs(const std::vector<Narrow>& runs, const Evaluation& wide) {
          run.changed);
 }
 
-Json factor_json(const engine::FactorExponents& exponents) {
+Json factor_json(const simulate::FactorExponents& exponents) {
   return {{"window", exponents.window},
           {"spread", exponents.spread},
           {"widest_spread", exponents.widest()},
@@ -213,7 +214,7 @@ void accumulators(Options options) {
   DRIFTLESS_REQUIRE(!input.scheme.plan.layers.empty(), ErrorCode::InvalidArgument,
                     "accumulators: the scheme quantizes no layer; expected integers, such as "
                     "--weights mxint4,window=4 --acts mxint4,window=4");
-  engine::require_integer_layers(input.scheme.plan);
+  simulate::require_integer_layers(input.scheme.plan);
   const InterruptGuard guard;
   const std::vector<LayerAccumulation> layers = observe(input, options);
   const Evaluation wide = evaluate_with(input, options, {});

@@ -5,10 +5,10 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/calibrate.h"
+#include "driftless/simulate/cpu_reasoner.h"
 
 namespace driftless::cli {
 namespace {
@@ -34,10 +34,10 @@ int64_t slots_on_cpu(const BackendOptions& options) {
   return options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
 }
 
-engine::CpuOptions cpu_options(const BackendOptions& options) {
+simulate::CpuOptions cpu_options(const BackendOptions& options) {
   return {.slots = slots_on_cpu(options),
           .threads = options.threads,
-          .dtype = engine::parse_dtype(options.dtype)};
+          .dtype = simulate::parse_dtype(options.dtype)};
 }
 
 std::unique_ptr<reason::Reasoner> make_native(const store::PackedModel& packed,
@@ -88,9 +88,9 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::Checkpoint& checkpo
     return make_native(store::pack_model(checkpoint, plan), options);
   if (options.device != "cpu" && options.device != "native")
     return make_on_torch(checkpoint, plan, options);
-  engine::CpuOptions cpu = cpu_options(options);
+  simulate::CpuOptions cpu = cpu_options(options);
   cpu.plan = &plan;
-  return engine::make_cpu_reasoner(checkpoint, cpu);
+  return simulate::make_cpu_reasoner(checkpoint, cpu);
 }
 
 std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed,
@@ -99,7 +99,7 @@ std::unique_ptr<reason::Reasoner> make_reasoner(const store::PackedModel& packed
   if (options.device == "native") return make_native(packed, options);
   DRIFTLESS_REQUIRE(options.device == "cpu", ErrorCode::Unsupported, "--device ", options.device,
                     ": packed models run on cpu and native; use their source");
-  return engine::make_cpu_reasoner(packed, cpu_options(options));
+  return simulate::make_cpu_reasoner(packed, cpu_options(options));
 }
 
 void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& options,

@@ -22,9 +22,9 @@
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/model/shapes.h"
+#include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
@@ -112,8 +112,8 @@ class Report {
     bench::keep_onednn_to_vectors();
     // What cannot run fails before anything is timed.
     const Boards boards = read_bench_boards(checkpoint_, options_);
-    (void)engine::make_cpu_reasoner(checkpoint_,
-                                    {.slots = options_.batch, .threads = options_.threads});
+    (void)simulate::make_cpu_reasoner(checkpoint_,
+                                      {.slots = options_.batch, .threads = options_.threads});
     f32_peak_bytes_ = peak_memory_bytes();
     ThreadPool pool(options_.threads);
     const bench::Calm before = bench::wait_for_calm(pool, options_.patience_s);
@@ -246,7 +246,7 @@ class Report {
   }
 
   [[nodiscard]] double board_flops() const {
-    return static_cast<double>(engine::step_flops(checkpoint_.config) *
+    return static_cast<double>(simulate::step_flops(checkpoint_.config) *
                                checkpoint_.config.halt_max_steps);
   }
 

@@ -12,13 +12,13 @@
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/engine/kernels/tiles.h"
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/kernels/kernel_set.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/simulate/kernels/tiles.h"
 
 namespace driftless::cli {
 namespace {
@@ -39,7 +39,7 @@ void print_build() {
   print_kernels("kernels", quant::kernels(), quant::available_kernels());
   print_kernels("loop", loop::epilogues(), loop::available_epilogues());
   print_kernels("native", integer::kernels(), integer::available_kernels());
-  const engine::TileKernels* const tiles = engine::tile_kernels();
+  const simulate::TileKernels* const tiles = simulate::tile_kernels();
   std::printf("tiles       %s\n", tiles == nullptr ? "none" : std::string(tiles->name).c_str());
 }
 

@@ -14,7 +14,7 @@
 
 #include "tests/cli/dataset_folder.h"
 #include "tests/cli/program.h"
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 
 namespace driftless {
 namespace {
@@ -57,7 +57,7 @@ class Arc : public ::testing::Test {
     config.h_cycles = 1;
     config.l_cycles = 2;
     config.halt_max_steps = 2;
-    store::save_checkpoint(file(name), engine::testing::random_checkpoint(config, 3));
+    store::save_checkpoint(file(name), simulate::testing::random_checkpoint(config, 3));
   }
 
   Outcome eval(const std::string& flags, const std::string& data = "tasks.json") const {

@@ -14,7 +14,7 @@
 
 #include "tests/cli/program.h"
 #include "tests/cli/tiny_model.h"
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 
 namespace driftless {
 namespace {
@@ -87,7 +87,7 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
   using model::Arch;
   const auto run = [&](const std::string& recipe, const model::ModelConfig& config,
                        const std::string& data) {
-    store::save_checkpoint(model_, engine::testing::random_checkpoint(config, 5));
+    store::save_checkpoint(model_, simulate::testing::random_checkpoint(config, 5));
     const Outcome outcome =
         driftless("study " + recipe + " --model " + model_.string() + " --data " + data +
                   " --limit 3 --batch 2 --set steps=2"

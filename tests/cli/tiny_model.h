@@ -7,7 +7,7 @@
 
 #include "driftless/store/checkpoint.h"
 
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 
 namespace driftless::cli_testing {
 
@@ -23,7 +23,7 @@ inline void save_tiny_model(const std::filesystem::path& path, uint64_t seed) {
   config.h_cycles = 2;
   config.l_cycles = 2;
   config.halt_max_steps = 3;
-  store::save_checkpoint(path, engine::testing::random_checkpoint(config, seed));
+  store::save_checkpoint(path, simulate::testing::random_checkpoint(config, seed));
 }
 
 }  // namespace driftless::cli_testing

@@ -14,15 +14,15 @@
 
 #include "driftless/model/shapes.h"
 
-#include "tests/engine/random_model.h"
 #include "tests/lab/plain_net.h"
+#include "tests/simulate/random_model.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless::lab {
 namespace {
 
 using driftless::testing::expect_error;
-using engine::testing::NamedConfig;
+using simulate::testing::NamedConfig;
 
 constexpr int64_t kBoards = 3;
 // Some tens of sublayers of unit-scale values in float64, 2^-53 each, amplified by far less than a
@@ -205,11 +205,11 @@ TEST_P(Net, WhatATapReturnsIsMultiplied) {
             1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Net, ::testing::ValuesIn(engine::testing::named_configs()),
+INSTANTIATE_TEST_SUITE_P(All, Net, ::testing::ValuesIn(simulate::testing::named_configs()),
                          [](const auto& param) { return param.param.name; });
 
 TEST(RecursiveNet, InitialStatesFollowTheArchitecture) {
-  model::ModelConfig config = engine::testing::named_configs().front().config;
+  model::ModelConfig config = simulate::testing::named_configs().front().config;
   const States shared = Case(config).net().initial_states(2);
   EXPECT_TRUE(at::equal(shared.h[0][0], shared.h[1][3]));
   EXPECT_FALSE(at::equal(shared.h, shared.l));
@@ -224,7 +224,7 @@ TEST(RecursiveNet, InitialStatesFollowTheArchitecture) {
 }
 
 TEST(RecursiveNet, RefusesInputsOfAnotherShape) {
-  for (const NamedConfig& named : engine::testing::named_configs()) {
+  for (const NamedConfig& named : simulate::testing::named_configs()) {
     Case made(named.config);
     const RecursiveNet net = made.net();
     if (named.config.puzzle_emb_len > 0) {

@@ -6,13 +6,13 @@
 
 #include "driftless/reason/run.h"
 
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless::lab {
 namespace {
 
-namespace models = engine::testing;
+namespace models = simulate::testing;
 
 model::ModelConfig config_named(const std::string& name) {
   for (const models::NamedConfig& named : models::named_configs())

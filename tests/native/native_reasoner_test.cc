@@ -14,19 +14,19 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/simulate/cpu_reasoner.h"
 
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless::native {
 namespace {
 
-using engine::testing::named_configs;
-using engine::testing::NamedConfig;
-using engine::testing::random_checkpoint;
-using engine::testing::random_tokens;
+using simulate::testing::named_configs;
+using simulate::testing::NamedConfig;
+using simulate::testing::random_checkpoint;
+using simulate::testing::random_tokens;
 
 store::PackedModel packed_model(const model::ModelConfig& config, const char* weights,
                                 const char* acts, quant::Coverage coverage = quant::Coverage::Block,
@@ -81,7 +81,7 @@ TEST_P(Native, EqualsTheSimulation) {
     const auto packed = packed_model(GetParam().config, spec, spec);
     std::unique_ptr<reason::Reasoner> simulated;
     try {
-      simulated = engine::make_cpu_reasoner(packed, {.slots = 3});
+      simulated = simulate::make_cpu_reasoner(packed, {.slots = 3});
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Unsupported) throw;
       GTEST_SKIP() << error.what();
@@ -141,7 +141,7 @@ TEST_P(NativeAttention, InInt8EqualsTheSimulationOnEveryKernelSetAndThreadCount)
                                    quant::Coverage::Block, "int8");
   std::unique_ptr<reason::Reasoner> simulated;
   try {
-    simulated = engine::make_cpu_reasoner(packed, {.slots = 3, .threads = 2});
+    simulated = simulate::make_cpu_reasoner(packed, {.slots = 3, .threads = 2});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Unsupported) throw;
     GTEST_SKIP() << error.what();
@@ -168,7 +168,8 @@ TEST(NativeReasoner, RunsInt8PerTokenAndChannel) {
   try {
     // Float scales round differently on the two ways; a code more or less is 1/127 of a row's
     // largest value.
-    EXPECT_LT(distance(got, outputs_of(*engine::make_cpu_reasoner(packed, {.slots = 3}), 1)), 1e-3);
+    EXPECT_LT(distance(got, outputs_of(*simulate::make_cpu_reasoner(packed, {.slots = 3}), 1)),
+              1e-3);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Unsupported) throw;
     GTEST_SKIP() << error.what();

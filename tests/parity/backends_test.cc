@@ -18,20 +18,20 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
 #include "driftless/model/schedule.h"
+#include "driftless/simulate/cpu_reasoner.h"
 
-#include "tests/engine/random_model.h"
-#include "tests/engine/reference.h"
+#include "tests/simulate/random_model.h"
+#include "tests/simulate/reference.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless {
 namespace {
 
-using engine::testing::NamedConfig;
-using engine::testing::Reference;
 using reason::Point;
+using simulate::testing::NamedConfig;
+using simulate::testing::Reference;
 
 constexpr int64_t kSteps = 2;
 constexpr int64_t kBoards = 2;
@@ -64,11 +64,11 @@ struct Board {
 
 class Backends : public ::testing::TestWithParam<NamedConfig> {
  protected:
-  Backends() : checkpoint_(engine::testing::random_checkpoint(GetParam().config, 7)) {
+  Backends() : checkpoint_(simulate::testing::random_checkpoint(GetParam().config, 7)) {
     for (int64_t i = 0; i < kBoards; ++i) {
       const auto seed = static_cast<uint64_t>(i);
       const int64_t puzzle = config().puzzle_emb_len > 0 ? i : 0;
-      boards_.push_back({engine::testing::random_tokens(config(), 8 + seed), puzzle, 5 + seed});
+      boards_.push_back({simulate::testing::random_tokens(config(), 8 + seed), puzzle, 5 + seed});
       clean_.emplace_back(checkpoint_, 0).reset(boards_.back().tokens, puzzle, 5 + seed);
       disturbed_.emplace_back(checkpoint_, 1).reset(boards_.back().tokens, puzzle, 5 + seed);
     }
@@ -94,7 +94,7 @@ class Backends : public ::testing::TestWithParam<NamedConfig> {
 };
 
 TEST_P(Backends, AgreeStepByStep) {
-  const auto cpu = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .threads = 1});
+  const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .threads = 1});
   // Seen by an observer, unseen, and one slot at a time: three ways through the backend.
   const auto watched = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
   const auto together = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
@@ -140,7 +140,7 @@ TEST_P(Backends, AgreeStepByStep) {
 }
 
 TEST_P(Backends, ContinueEachOthersPaths) {
-  const auto cpu = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .threads = 1});
+  const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .threads = 1});
   const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
   reset(*cpu);
   reset(*torch);
@@ -158,7 +158,7 @@ TEST_P(Backends, ContinueEachOthersPaths) {
                         [&] { torch->set_states(0, {.h = short_of_one, .l = short_of_one}); });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Backends, ::testing::ValuesIn(engine::testing::named_configs()),
+INSTANTIATE_TEST_SUITE_P(All, Backends, ::testing::ValuesIn(simulate::testing::named_configs()),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

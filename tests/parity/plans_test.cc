@@ -16,21 +16,21 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/lab/torch_reasoner.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/planned_layer.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/simulate/cpu_reasoner.h"
 
-#include "tests/engine/random_model.h"
+#include "tests/simulate/random_model.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless {
 namespace {
 
-using engine::testing::NamedConfig;
 using reason::Point;
+using simulate::testing::NamedConfig;
 
 constexpr int64_t kBoards = 2;
 
@@ -71,9 +71,9 @@ bool are_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 class Plans : public ::testing::TestWithParam<NamedConfig> {
  protected:
-  Plans() : checkpoint_(engine::testing::random_checkpoint(GetParam().config, 7)) {
+  Plans() : checkpoint_(simulate::testing::random_checkpoint(GetParam().config, 7)) {
     for (uint64_t i = 0; i < kBoards; ++i)
-      tokens_.push_back(engine::testing::random_tokens(GetParam().config, 8 + i));
+      tokens_.push_back(simulate::testing::random_tokens(GetParam().config, 8 + i));
   }
 
   [[nodiscard]] std::vector<reason::Board> boards() const {
@@ -89,7 +89,7 @@ class Plans : public ::testing::TestWithParam<NamedConfig> {
     quant::QuantPlan plan = quant::resolve(scheme, reason::linear_layers(checkpoint_.config));
     reason::calibrate(
         [&](const quant::QuantPlan* transforms) {
-          return engine::make_cpu_reasoner(checkpoint_, {.slots = 1, .plan = transforms});
+          return simulate::make_cpu_reasoner(checkpoint_, {.slots = 1, .plan = transforms});
         },
         boards(), plan);
     return plan;
@@ -138,14 +138,14 @@ std::vector<quant::Scheme> schemes() {
 }
 
 TEST_P(Plans, RunAsOnTheEngine) {
-  const auto in_float = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards});
+  const auto in_float = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards});
   reset(*in_float);
   const std::vector<int64_t> slots = {0, 1};
   in_float->step(slots);
   for (const quant::Scheme& scheme : schemes()) {
     SCOPED_TRACE(quant::to_string(scheme.weights) + " " + quant::to_string(scheme.acts));
     const quant::QuantPlan plan = plan_of(scheme);
-    const auto cpu = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
     const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
     const auto unseen = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
     for (reason::Reasoner* reasoner : {cpu.get(), torch.get(), unseen.get()}) reset(*reasoner);
@@ -173,7 +173,7 @@ TEST_P(Plans, FirstOperandsAreTheEnginesToTheBit) {
     quant::Scheme scheme;
     scheme.weights = scheme.acts = quant::parse_quant_spec(text);
     const quant::QuantPlan plan = plan_of(scheme);
-    const auto cpu = engine::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
     const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
     Inputs of_cpu, of_torch;
     for (const auto& [reasoner, seen] :
@@ -258,7 +258,7 @@ TEST_P(Plans, ExtremesAreThoseOfTheValues) {
   EXPECT_EQ(values.seen, extremes.seen);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Plans, ::testing::ValuesIn(engine::testing::named_configs()),
+INSTANTIATE_TEST_SUITE_P(All, Plans, ::testing::ValuesIn(simulate::testing::named_configs()),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
-#include "driftless/engine/cpu_reasoner.h"
 #include "driftless/quant/plan_json.h"
 #include "driftless/reason/run.h"
+#include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/store/checkpoint.h"
 
 #include "tests/lab/qat_run.h"
@@ -29,7 +29,7 @@ Answers answers_of_engine(const std::filesystem::path& folder,
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "plan.json");
   const store::Checkpoint checkpoint = store::load_checkpoint(folder / "weights.safetensors");
   const auto reasoner =
-      engine::make_cpu_reasoner(checkpoint, {.slots = 8, .threads = 1, .plan = &plan});
+      simulate::make_cpu_reasoner(checkpoint, {.slots = 8, .threads = 1, .plan = &plan});
   std::vector<reason::Board> boards;
   boards.reserve(examples.size());
   for (const task::Example& example : examples) boards.push_back({.tokens = example.input});

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to the input of one linear layer before the product: it is shown to the observer,
+// and smoothed, rotated and quantized as the plan says. A layer without a plan is multiplied where
+// it lies.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "driftless/quant/planned_layer.h"
+#include "driftless/simulate/block.h"
+#include "driftless/simulate/matmul.h"
+
+namespace driftless::simulate {
+
+/// How the rows of an input lie. Rows: [rows, length], dense. Columns: [length, rows], as a token
+/// mixer has them: a row of the input is a channel, which is a column of the state.
+enum class Lie : uint8_t { Rows, Columns };
+
+/// The rows of a part that are its input, and the number of the first one within the board.
+struct PartRows {
+  int64_t count;
+  int64_t first;
+};
+inline PartRows rows_of(const Layout& layout, int64_t part) {
+  return {real_rows(layout, part), part * layout.part_rows};
+}
+
+class LinearInput {
+ public:
+  struct Shape {
+    int64_t rows;    // of one part, padding included
+    int64_t stride;  // of the source: between its rows (Lie::Rows) or its positions (Lie::Columns)
+    Lie lie = Lie::Rows;
+  };
+
+  /// For the layer whose weight has that name.
+  LinearInput(const Build& build, std::string name, const Shape& shape);
+
+  /// Reduction length of the product: that of the weight in Build.
+  [[nodiscard]] int64_t length() const { return length_; }
+  /// How to multiply: as integers where Build says so, in bf16 where that changes no operand and
+  /// the processor is made for it, otherwise in Build's type.
+  [[nodiscard]] const Arithmetic& arithmetic() const { return arithmetic_; }
+  /// Of what prepare() returns.
+  [[nodiscard]] int64_t stride() const;
+  [[nodiscard]] int64_t scratch_size() const;
+
+  /// The values that the product multiplies: `source` itself, or a copy in `scratch` that lies in
+  /// the same way. Rows of the part after its input become zero in the copy.
+  const float* prepare(const Work& work, const float* source, const PartRows& rows,
+                       float* scratch) const;
+
+ private:
+  void prepare_rows(const Work& work, const float* source, const PartRows& part, float* out) const;
+  void prepare_columns(const Work& work, const float* source, int64_t first_row, float* out) const;
+  void transposed(const Work& work, const float* source, int64_t first_row, float* out) const;
+  void quantize(const Work& work, quant::ConstMat in, quant::Mat out) const;
+  void show(const Work& work, reason::Point point, int64_t first_row,
+            const reason::StridedView& values) const;
+  [[nodiscard]] reason::StridedView view(const float* values, int64_t rows, int64_t stride,
+                                         int64_t length) const;
+
+  std::string name_;
+  Shape shape_;
+  int64_t inputs_;  // before the transforms
+  int64_t length_;
+  Arithmetic arithmetic_;
+  std::optional<quant::PlannedLayer> layer_;  // where the plan changes the input
+};
+
+}  // namespace driftless::simulate
