@@ -37,7 +37,7 @@ TEST(Row, BitsOfAPlanAreWeightedMeans) {
 }
 
 TEST(Row, MultiplyAddsOfThePublishedModel) {
-  // 42 block applications of 305.1 million a step, as tests/engine counts them, and the heads.
+  // 42 block applications of 305.1 million a step, as tests/simulate counts them, and the heads.
   const model::ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
   EXPECT_NEAR(static_cast<double>(multiply_adds(config, 1)) / 1e9, 12.82, 0.01);
   EXPECT_EQ(multiply_adds(config, 16), 16 * multiply_adds(config, 1));
