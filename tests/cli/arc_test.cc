@@ -128,7 +128,10 @@ TEST_F(Arc, ADataSetFolderGivesTheSameResult) {
     EXPECT_EQ(a.at(key), b.at(key)) << key;
 
   const Outcome quantized = eval(
-      "--acts int8/tensor/static --calibration-boards 4 --calibration-data " + file("set"), "set");
+      "--acts int8/tensor/static --calibration-boards 4 --calibration-may-overlap "
+      "--calibration-data " +
+          file("set"),
+      "set");
   ASSERT_EQ(quantized.exit_code, 0) << quantized.err;
   EXPECT_NE(quantized.out.find("calibrated 4 boards of " + file("set")), std::string::npos)
       << quantized.out;

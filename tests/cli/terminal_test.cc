@@ -129,7 +129,7 @@ TEST_F(EvalAtATerminal, CtrlCSaysWhereItStoppedAndWritesNothing) {
 TEST_F(EvalAtATerminal, CtrlCEndsCalibrationToo) {
   const TerminalRun run =
       run_in_terminal(command("--acts int8/tensor/static --calibration-boards 40 "
-                              "--calibration-data " +
+                              "--calibration-may-overlap --calibration-data " +
                               (dir_.path() / "boards").string()),
                       {.interrupt_at = "calibrating  [........................] 0/40"});
   EXPECT_EQ(run.exit_code, 130) << run.output;

@@ -192,7 +192,7 @@ TEST(NativeReasoner, SaysWhichLayerItCannotRunAndWhy) {
   EXPECT_ERROR(make("mxint4", "none"), ErrorCode::Unsupported, "activations are floats");
   EXPECT_ERROR(make("mxfp4", "mxint4,window=4"), ErrorCode::Unsupported, "mlp_t.gate_up_proj");
   EXPECT_ERROR(make("mxint4,window=4", "mxint4"), ErrorCode::Unsupported, "window=4");
-  EXPECT_ERROR(make("mxint4,window=4", "uint8/token"), ErrorCode::Unsupported, "simulated");
+  EXPECT_ERROR(make("mxint4,window=4", "uint8/token"), ErrorCode::Unsupported, "simulation only");
   store::PackedModel part = packed_model(config, "mxint4,window=4", "mxint4,window=4");
   part.plan.layers.erase(part.plan.layers.begin());
   EXPECT_ERROR((void)make_native_reasoner(part, {}), ErrorCode::Unsupported, "weights are floats");
