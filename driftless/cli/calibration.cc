@@ -90,8 +90,8 @@ std::vector<reason::Board> CalibrationBoards::draw(int64_t count, uint64_t seed)
                     [&](const reason::Board& board) { return is_scored(board.tokens); });
   DRIFTLESS_REQUIRE(overlap == 0 || flags_.may_overlap, ErrorCode::InvalidArgument,
                     "--calibration-data; got ", overlap, " of ", count, " boards of ", flags_.data,
-                    " that are scored too, expected none; leave it out for generated boards, or "
-                    "allow it with --calibration-may-overlap");
+                    " that are scored too, expected none; name other boards, or allow it with "
+                    "--calibration-may-overlap");
   return boards;
 }
 

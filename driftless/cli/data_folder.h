@@ -12,8 +12,8 @@ namespace driftless::cli {
 /// place where it looked.
 std::filesystem::path data_folder(const char* name);
 
-/// The path itself or, where it has nothing and starts with models/ or recipes/, the bundled file of
-/// that name if there is one: examples of the help work in every folder.
+/// The path itself or, where it has nothing and starts with models/ or recipes/, the bundled file
+/// of that name if there is one: examples of the help work in every folder.
 std::string or_bundled(const std::string& path);
 
 }  // namespace driftless::cli
