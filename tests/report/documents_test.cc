@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every Markdown page of the project: its links lead to files and headings that exist, and its
+// prose has lines of at most 120 characters.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/testing/run_program.h"
+
+namespace driftless {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::text_of;
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found;
+  for (const char* folder : {".", "docs", "docs/results", "models"})
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".md") found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// The lines outside of code, with their numbers from 1.
+std::vector<std::pair<int, std::string>> lines_of(const fs::path& page) {
+  std::istringstream text(text_of(page));
+  std::vector<std::pair<int, std::string>> lines;
+  bool in_code = false;
+  int number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    const bool is_fence = line.find("```") == line.find_first_not_of(' ');
+    if (is_fence && !line.empty()) in_code = !in_code;
+    if (!is_fence && !in_code) lines.emplace_back(number, line);
+  }
+  return lines;
+}
+
+/// The anchor that a heading gets: letters and digits in lower case, spaces as dashes.
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char c : heading) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || byte >= 0x80)
+      anchor += static_cast<char>(std::tolower(byte));
+    else if (c == ' ')
+      anchor += '-';
+  }
+  return anchor;
+}
+
+std::set<std::string> anchors_of(const fs::path& page) {
+  std::set<std::string> anchors;
+  for (const auto& [number, line] : lines_of(page))
+    if (line.starts_with("#")) anchors.insert(anchor_of(line.substr(line.find_first_not_of("# "))));
+  return anchors;
+}
+
+int64_t characters(const std::string& line) {
+  return std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // not inside a UTF-8 sequence
+  });
+}
+
+TEST(Documents, LinksLeadSomewhere) {
+  const std::regex link(R"(\]\(([^)\s]+)\))");
+  int64_t checked = 0;
+  for (const fs::path& page : pages()) {
+    std::string text;  // links may be broken over lines
+    for (const auto& [number, line] : lines_of(page)) text += line + " ";
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      const std::string target = (*at)[1];
+      if (target.starts_with("http")) continue;
+      const size_t hash = target.find('#');
+      const fs::path file =
+          hash == 0 ? page : page.parent_path() / fs::path(target.substr(0, hash));
+      ASSERT_TRUE(fs::exists(file)) << page << ": no file '" << target << "'";
+      const bool has_place =
+          hash == std::string::npos || anchors_of(file).contains(target.substr(hash + 1));
+      EXPECT_TRUE(has_place) << page << ": no heading '" << target << "'";
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(Documents, ProseHasLinesOfAtMost120Characters) {
+  for (const fs::path& page : pages())
+    for (const auto& [number, line] : lines_of(page)) {
+      const bool is_prose = line.find('|') == std::string::npos &&
+                            line.find("http") == std::string::npos && !line.starts_with("<");
+      EXPECT_LE(is_prose ? characters(line) : 0, 120) << page << ":" << number;
+    }
+}
+
+}  // namespace
+}  // namespace driftless
