@@ -238,7 +238,7 @@ void accumulators(Options options) {
 
 }  // namespace
 
-void add_accumulators_command(Verb verb) {
+void add_accumulators_command(const Verb& verb) {
   auto options = std::make_shared<Options>();
   options->scheme.weights = options->scheme.acts = "mxint4,window=4";
   verb.add_input("model", options->model, "checkpoint (safetensors)").required();

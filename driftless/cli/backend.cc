@@ -52,7 +52,7 @@ std::unique_ptr<reason::Reasoner> make_native(const store::PackedModel& packed,
 
 }  // namespace
 
-void add_device_flags(Verb verb, BackendOptions& options) {
+void add_device_flags(const Verb& verb, BackendOptions& options) {
   const Flag device = verb.add_option("--device", options.device,
                                       "cpu, native (integers), or with libtorch cpu-torch or cuda")
                           .shows_default();
@@ -64,7 +64,7 @@ void add_device_flags(Verb verb, BackendOptions& options) {
   verb.add_option("--threads", options.threads, "threads").shows_default();
 }
 
-void add_backend_flags(Verb verb, BackendOptions& options) {
+void add_backend_flags(const Verb& verb, BackendOptions& options) {
   add_device_flags(verb, options);
   const Flag batch =
       verb.add_option("--batch", options.slots, "boards at a time (default: by device)").positive();

@@ -29,9 +29,9 @@ inline constexpr std::array<std::string_view, 4> kDeviceNames = {"cpu", "native"
                                                                  "cuda"};
 
 /// --device, --native (which is a device), --dtype and --threads.
-void add_device_flags(Verb verb, BackendOptions& options);
+void add_device_flags(const Verb& verb, BackendOptions& options);
 /// The same and --batch.
-void add_backend_flags(Verb verb, BackendOptions& options);
+void add_backend_flags(const Verb& verb, BackendOptions& options);
 
 /// Throws InvalidArgument on an unknown device.
 void require_device(const BackendOptions& options);

@@ -359,7 +359,7 @@ class Report {
 
 }  // namespace
 
-void add_bench_command(Verb verb) {
+void add_bench_command(const Verb& verb) {
   auto options = std::make_shared<BenchOptions>();
   const Flag model =
       verb.add_input("model", options->model, "checkpoint (default: the bundled Sudoku model)");

@@ -21,7 +21,7 @@ std::string described(int64_t count, const std::string& file, int64_t seed) {
 
 }  // namespace
 
-void add_calibration_flags(Verb verb, CalibrationFlags& flags) {
+void add_calibration_flags(const Verb& verb, CalibrationFlags& flags) {
   constexpr const char* kGroup = "Calibration";
   verb.add_input("--calibration-data", flags.data,
                  "boards for static scales and smoothing (default: of the task's generator)")

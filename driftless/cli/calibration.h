@@ -31,7 +31,7 @@ inline constexpr int64_t kCalibrationBoards = 200;
 /// What records call the file of generated boards.
 inline constexpr const char* kGenerated = "generated";
 
-void add_calibration_flags(Verb verb, CalibrationFlags& flags);
+void add_calibration_flags(const Verb& verb, CalibrationFlags& flags);
 
 class CalibrationBoards {
  public:

@@ -91,13 +91,13 @@ void print_error(const CodecOptions& options) {
       stats.worst_error, clipped, static_cast<long long>(stats.runs));
 }
 
-void add_format_flags(Verb verb, CodecOptions& options) {
+void add_format_flags(const Verb& verb, CodecOptions& options) {
   verb.add_option("--format", options.format, "number format (driftless formats lists them)")
       .required();
   verb.add_option("--rule", options.rule, "shared-exponent rule of an mx format");
 }
 
-void add_file_flags(Verb verb, CodecOptions& options) {
+void add_file_flags(const Verb& verb, CodecOptions& options) {
   verb.add_input("--input", options.input, "file to read, or - for standard input").required();
   const Flag out =
       verb.add_output("--out", options.output, "file to write, or - for standard output")
@@ -107,7 +107,7 @@ void add_file_flags(Verb verb, CodecOptions& options) {
 
 }  // namespace
 
-void add_codec_command(Verb verb) {
+void add_codec_command(const Verb& verb) {
   auto options = std::make_shared<CodecOptions>();
   verb.requires_verb();
   verb.example("driftless codec error --format int4 --gaussian 1000000 --seed 1");

@@ -7,24 +7,24 @@
 
 namespace driftless::cli {
 
-void add_formats_command(Verb verb);
-void add_codec_command(Verb verb);
-void add_convert_command(Verb verb);
-void add_data_command(Verb verb);
-void add_info_command(Verb verb);
-void add_quantize_command(Verb verb);
-void add_eval_command(Verb verb);
-void add_solve_command(Verb verb);
-void add_bench_command(Verb verb);
-void add_accumulators_command(Verb verb);
-void add_study_command(Verb verb);
-void add_ladder_command(Verb verb);
-void add_recommend_command(Verb verb);
-void add_bench_train_command(Verb verb);
-void add_train_command(Verb verb);
-void add_qat_command(Verb verb);
-void add_trace_command(Verb verb);
-void add_report_command(Verb verb);
-void add_manual_command(Verb verb);
+void add_formats_command(const Verb& verb);
+void add_codec_command(const Verb& verb);
+void add_convert_command(const Verb& verb);
+void add_data_command(const Verb& verb);
+void add_info_command(const Verb& verb);
+void add_quantize_command(const Verb& verb);
+void add_eval_command(const Verb& verb);
+void add_solve_command(const Verb& verb);
+void add_bench_command(const Verb& verb);
+void add_accumulators_command(const Verb& verb);
+void add_study_command(const Verb& verb);
+void add_ladder_command(const Verb& verb);
+void add_recommend_command(const Verb& verb);
+void add_bench_train_command(const Verb& verb);
+void add_train_command(const Verb& verb);
+void add_qat_command(const Verb& verb);
+void add_trace_command(const Verb& verb);
+void add_report_command(const Verb& verb);
+void add_manual_command(const Verb& verb);
 
 }  // namespace driftless::cli

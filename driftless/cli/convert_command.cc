@@ -55,7 +55,7 @@ void convert(ConvertOptions& options) {
 
 }  // namespace
 
-void add_convert_command(Verb verb) {
+void add_convert_command(const Verb& verb) {
   auto options = std::make_shared<ConvertOptions>();
   verb.add_input("IN", options->input,
                  "PyTorch checkpoint, safetensors, npy file or data-set folder")

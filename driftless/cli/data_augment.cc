@@ -81,7 +81,7 @@ void augment(const AugmentOptions& options) {
 
 }  // namespace
 
-void add_augment(Verb verb) {
+void add_augment(const Verb& verb) {
   auto options = std::make_shared<AugmentOptions>();
   verb.add_input("TASKS", options->asked, "ARC files whose test inputs are asked").required();
   verb.add_input("--train-on", options->others,

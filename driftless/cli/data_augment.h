@@ -6,6 +6,6 @@
 
 namespace driftless::cli {
 
-void add_augment(Verb verb);
+void add_augment(const Verb& verb);
 
 }  // namespace driftless::cli

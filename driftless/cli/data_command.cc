@@ -156,11 +156,11 @@ void print_stats(const DataOptions& options) {
   std::printf("%-12s %s\n%s", "task", std::string(task.name).c_str(), text.c_str());
 }
 
-void add_out(Verb verb, std::string& output, const char* help) {
+void add_out(const Verb& verb, std::string& output, const char* help) {
   verb.accepts_old("--output", verb.add_output("--out", output, help).required());
 }
 
-void add_input(Verb verb, DataOptions& options) {
+void add_input(const Verb& verb, DataOptions& options) {
   verb.add_input("IN", options.input.path,
                  "file of boards, data-set folder, or - for standard input")
       .required();
@@ -180,7 +180,7 @@ void require_task(const std::vector<TaskFlag>& flags, const std::string& task) {
       reject(row.flag.name(), std::string("is for --task ") + row.task);
 }
 
-void add_generate(Verb verb, const std::shared_ptr<DataOptions>& options) {
+void add_generate(const Verb& verb, const std::shared_ptr<DataOptions>& options) {
   verb.add_option("--task", options->task, "sudoku or maze (default sudoku)");
   verb.add_option("--count", options->count, "boards").required().positive();
   verb.add_option("--seed", options->seed, "seed of the random choices").required();
@@ -211,7 +211,7 @@ void add_generate(Verb verb, const std::shared_ptr<DataOptions>& options) {
 
 }  // namespace
 
-void add_data_command(Verb verb) {
+void add_data_command(const Verb& verb) {
   auto options = std::make_shared<DataOptions>();
   verb.requires_verb();
   verb.example("driftless data check boards.csv");

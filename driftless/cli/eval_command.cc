@@ -241,7 +241,7 @@ void eval(EvalOptions options) {
   write_output(options.json, record.dump(2) + "\n");
 }
 
-void add_arc_flags(Verb verb, EvalOptions& options) {
+void add_arc_flags(const Verb& verb, EvalOptions& options) {
   verb.add_input("--identifiers", options.arc.identifiers,
                  "ARC: JSON list that names the rows of the model's puzzle table (default: of the "
                  "data-set folder, or identifiers.json beside the model)");
@@ -254,7 +254,7 @@ void add_arc_flags(Verb verb, EvalOptions& options) {
 
 }  // namespace
 
-void add_eval_command(Verb verb) {
+void add_eval_command(const Verb& verb) {
   auto options = std::make_shared<EvalOptions>();
   verb.add_input("model", options->model, "checkpoint, packed model or PyTorch file").required();
   verb.add_input("--data", options->data.path,

@@ -63,7 +63,7 @@ std::string json_text() {
 
 }  // namespace
 
-void add_formats_command(Verb verb) {
+void add_formats_command(const Verb& verb) {
   auto json = std::make_shared<std::string>();
   verb.add_json(*json, "print or write JSON");
   verb.example("driftless formats --json");

@@ -90,7 +90,7 @@ void print_model(const std::string& path) {
 
 }  // namespace
 
-void add_info_command(Verb verb) {
+void add_info_command(const Verb& verb) {
   auto path = std::make_shared<std::string>();
   verb.add_input("MODEL", *path, "model file of any kind; without it, the build");
   verb.example("driftless info model.safetensors");

@@ -82,7 +82,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_ladder_command(Verb verb) {
+void add_ladder_command(const Verb& verb) {
   auto options = std::make_shared<Options>();
   verb.add_input("model", options->flags.model, "checkpoint, packed model or PyTorch file")
       .required();

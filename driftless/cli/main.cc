@@ -37,7 +37,7 @@ int exit_code(ErrorCode code) { return 10 + static_cast<int>(code); }
 struct Entry {
   const char* name;
   const char* summary;
-  void (*add)(Verb verb);
+  void (*add)(const Verb& verb);
 };
 
 constexpr std::array kVerbs = {

@@ -20,7 +20,7 @@ std::string manual_as(const std::string& form, const VerbText& program) {
 
 }  // namespace
 
-void add_manual_command(Verb verb) {
+void add_manual_command(const Verb& verb) {
   auto form = std::make_shared<std::string>();
   verb.hide();
   verb.add_option("form", *form, "man, or a shell: bash, zsh or fish").required();

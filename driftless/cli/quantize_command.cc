@@ -51,7 +51,7 @@ void quantize(QuantizeOptions options) {
 
 }  // namespace
 
-void add_quantize_command(Verb verb) {
+void add_quantize_command(const Verb& verb) {
   auto options = std::make_shared<QuantizeOptions>();
   verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
   verb.add_output("OUT,--out", options->output, "packed model to write (safetensors)").required();

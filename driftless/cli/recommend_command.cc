@@ -96,7 +96,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_recommend_command(Verb verb) {
+void add_recommend_command(const Verb& verb) {
   auto options = std::make_shared<Options>();
   verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();
   verb.add_input("--data", options->flags.data, "boards with answers").required();

@@ -18,7 +18,7 @@ struct Options {
 
 }  // namespace
 
-void add_report_command(Verb verb) {
+void add_report_command(const Verb& verb) {
   auto options = std::make_shared<Options>();
   verb.add_input("results", options->results,
                  "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims; "

@@ -55,7 +55,7 @@ std::string calibrate(const CalibrationFlags& flags, const store::Checkpoint& ch
 
 }  // namespace
 
-void add_scheme_flags(Verb verb, SchemeFlags& flags) {
+void add_scheme_flags(const Verb& verb, SchemeFlags& flags) {
   constexpr const char* kGroup = "Quantization";
   const auto add = [&](const char* name, auto& value, const char* help) {
     return verb.add_option(name, value, help).group(kGroup);

@@ -28,7 +28,7 @@ struct SchemeFlags {
   CalibrationFlags calibration{};
 };
 
-void add_scheme_flags(Verb verb, SchemeFlags& flags);
+void add_scheme_flags(const Verb& verb, SchemeFlags& flags);
 
 /// What the flags come to for one model.
 struct PlannedScheme {

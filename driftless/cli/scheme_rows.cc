@@ -17,7 +17,7 @@ bool is_float(const quant::Scheme& scheme) {
 
 }  // namespace
 
-void add_scheme_row_flags(Verb verb, SchemeRows& rows) {
+void add_scheme_row_flags(const Verb& verb, SchemeRows& rows) {
   verb.add_option("--schemes", rows.schemes,
                   "quantizers for weights and activations, or WEIGHTS:ACTIVATIONS")
       .shows_default();

@@ -22,7 +22,7 @@ struct SchemeRows {
 };
 
 /// --schemes, --coverage, --attention and --steps.
-void add_scheme_row_flags(Verb verb, SchemeRows& rows);
+void add_scheme_row_flags(const Verb& verb, SchemeRows& rows);
 
 /// The rows of a study. Throws InvalidArgument on a scheme that is none.
 std::vector<study::Row> resolve(const SchemeRows& rows, const model::ModelConfig& config);

@@ -152,7 +152,7 @@ void solve(SolveOptions options) {
 
 }  // namespace
 
-void add_solve_command(Verb verb) {
+void add_solve_command(const Verb& verb) {
   auto options = std::make_shared<SolveOptions>();
   verb.add_input("model", options->model,
                  "checkpoint, packed model or PyTorch file (default: the bundled Sudoku model)");

@@ -98,14 +98,13 @@ void run(const Options& options) {
   std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
   if (execution_of(options.flags) == study::Execution::Native)
     std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
-  files.complete(rows);
   const Stretch stretch = options.rows.empty() ? Stretch{0, std::ssize(rows)}
                                                : parse_stretch(options.rows, std::ssize(rows));
+  const auto asked = std::span(rows).subspan(static_cast<size_t>(stretch.first),
+                                             static_cast<size_t>(stretch.count));
+  files.complete(asked);
   const std::vector<study::Json> records =
-      run_study(files, options.flags, recipe.name,
-                std::span(rows).subspan(static_cast<size_t>(stretch.first),
-                                        static_cast<size_t>(stretch.count)),
-                stretch.first);
+      run_study(files, options.flags, recipe.name, asked, stretch.first);
   if (records.empty()) return;  // another rank has them
   if (options.flags.out.empty()) {
     for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
@@ -120,7 +119,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_study_command(Verb verb) {
+void add_study_command(const Verb& verb) {
   auto options = std::make_shared<Options>();
   verb.add_input("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
       .required();

@@ -101,7 +101,7 @@ void require_resolution(std::span<const study::Row> rows, const BackendOptions& 
 
 }  // namespace
 
-void add_study_flags(Verb verb, StudyFlags& flags) {
+void add_study_flags(const Verb& verb, StudyFlags& flags) {
   verb.add_option("--limit", flags.limit, "take only the first N boards").positive();
   verb.add_input("--identifiers", flags.arc.identifiers,
                  "ARC: JSON list that names the rows of the model's puzzle table (default: "

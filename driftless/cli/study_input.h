@@ -35,7 +35,7 @@ struct StudyFlags {
 };
 
 /// All flags but the model's.
-void add_study_flags(Verb verb, StudyFlags& flags);
+void add_study_flags(const Verb& verb, StudyFlags& flags);
 
 /// How the rows of a study with these flags run.
 study::Execution execution_of(const StudyFlags& flags);

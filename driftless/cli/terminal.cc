@@ -45,7 +45,7 @@ Terminal find_terminal() {
   return terminal;
 }
 
-void add_color_flag(Verb verb, ColorFlag& flag) {
+void add_color_flag(const Verb& verb, ColorFlag& flag) {
   verb.add_switch("--no-color", flag.is_off,
                   "no colors (nor with NO_COLOR set); a pipe gets none anyway");
 }

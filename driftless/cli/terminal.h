@@ -24,7 +24,7 @@ Terminal find_terminal();
 struct ColorFlag {
   bool is_off = false;
 };
-void add_color_flag(Verb verb, ColorFlag& flag);
+void add_color_flag(const Verb& verb, ColorFlag& flag);
 
 /// Plain where the flag or NO_COLOR (https://no-color.org: set, and not empty) asks for that, and
 /// where stdout is no terminal that could show more.

@@ -40,7 +40,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_trace_command(Verb verb) {
+void add_trace_command(const Verb& verb) {
   auto options = std::make_shared<Options>();
   options->flags.limit = 8;
   verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();

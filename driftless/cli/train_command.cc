@@ -146,19 +146,19 @@ void bench_train(const lab::TrainRequest& request, int64_t steps) {
               bench.peak_gflops / 1e3);
 }
 
-void add_device(Verb verb, lab::TrainRequest& request) {
+void add_device(const Verb& verb, lab::TrainRequest& request) {
   verb.add_option("--device", request.device, "cpu or cuda").shows_default();
 }
-void add_data(Verb verb, lab::TrainRequest& request) {
+void add_data(const Verb& verb, lab::TrainRequest& request) {
   verb.add_option("--data", request.data, "folder of the files that the recipe names");
 }
-void add_chunk(Verb verb, lab::TrainRequest& request) {
+void add_chunk(const Verb& verb, lab::TrainRequest& request) {
   verb.add_option("--chunk", request.chunk, "boards at a time in the rounds without gradients")
       .positive()
       .shows_default();
 }
 
-void add_run_flags(Verb verb, lab::TrainRequest& request) {
+void add_run_flags(const Verb& verb, lab::TrainRequest& request) {
   verb.add_input("RECIPE", request.recipe, "TOML file, see recipes/");
   add_data(verb, request);
   verb.add_option("--out", request.out, "folder of the run (default runs/ and the recipe's name)");
@@ -178,14 +178,14 @@ void add_run_flags(Verb verb, lab::TrainRequest& request) {
   add_chunk(verb, request);
 }
 
-void add_check(Verb verb) {
+void add_check(const Verb& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   add_device(verb, *request);
   verb.example("driftless train check --device cuda");
   verb.runs([request] { lab::run_check(request->device, print_line); });
 }
 
-void add_disjoint(Verb verb) {
+void add_disjoint(const Verb& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   verb.add_input("RECIPE", request->recipe, "TOML file").required();
   add_data(verb, *request);
@@ -193,7 +193,7 @@ void add_disjoint(Verb verb) {
   verb.runs([request] { lab::run_disjoint(*request, print_line); });
 }
 
-void add_widen(Verb verb) {
+void add_widen(const Verb& verb) {
   struct Options {
     std::string weights;
     std::string out;
@@ -210,7 +210,7 @@ void add_widen(Verb verb) {
 
 }  // namespace
 
-void add_qat_command(Verb verb) {
+void add_qat_command(const Verb& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   request->is_qat = true;
   add_run_flags(verb, *request);
@@ -222,7 +222,7 @@ void add_qat_command(Verb verb) {
   verb.runs([request] { train(*request); });
 }
 
-void add_train_command(Verb verb) {
+void add_train_command(const Verb& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   add_run_flags(verb, *request);
   verb.allows_verb();
@@ -237,7 +237,7 @@ void add_train_command(Verb verb) {
   verb.runs([request] { train(*request); });
 }
 
-void add_bench_train_command(Verb verb) {
+void add_bench_train_command(const Verb& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   auto steps = std::make_shared<int64_t>(40);
   verb.add_input("RECIPE", request->recipe, "TOML file").required();
