@@ -72,8 +72,8 @@ constexpr const char* kEnd = R"(.SH ENVIRONMENT
 .B DRIFTLESS_DATA
 the folder that has models and recipes, in place of the installed one
 .TP
-.BR DRIFTLESS_ISA ", " DRIFTLESS_NATIVE_ISA
-the instruction set to use; driftless info lists them
+.B DRIFTLESS_ISA
+the best instruction set that kernels may use; driftless info lists them
 .TP
 .B NO_COLOR
 set to anything: no colors
