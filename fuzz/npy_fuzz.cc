@@ -5,7 +5,7 @@
 #include <span>
 
 #include "driftless/base/error.h"
-#include "driftless/store/npy.h"
+#include "driftless/store/dataset/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace driftless::store;

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "driftless/base/error.h"
-#include "driftless/store/pickle.h"
+#include "driftless/store/torch/pickle.h"
 
 namespace {
 

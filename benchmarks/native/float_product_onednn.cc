@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "driftless/simulate/matmul.h"
+#include "driftless/simulate/product/matmul.h"
 
 #include "benchmarks/native/float_product.h"
 

@@ -11,7 +11,7 @@
 #include "driftless/integer/product.h"
 #include "driftless/quant/quantizer.h"
 #include "driftless/simulate/kernels/tiles.h"
-#include "driftless/simulate/matmul.h"
+#include "driftless/simulate/product/matmul.h"
 
 namespace driftless::bench {
 namespace {

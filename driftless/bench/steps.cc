@@ -11,7 +11,7 @@
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/race.h"
 #include "driftless/native/native_reasoner.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"

@@ -12,7 +12,7 @@
 
 #include "driftless/cli/flags.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/packed_model.h"
 

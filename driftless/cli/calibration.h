@@ -14,8 +14,8 @@
 
 #include "driftless/cli/flags.h"
 #include "driftless/reason/reasoner.h"
-#include "driftless/study/fields.h"
-#include "driftless/study/row.h"
+#include "driftless/study/record/fields.h"
+#include "driftless/study/record/row.h"
 #include "driftless/task/table.h"
 
 namespace driftless::cli {

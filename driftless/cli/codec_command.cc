@@ -12,8 +12,8 @@
 #include "driftless/base/rng.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/streams.h"
+#include "driftless/quant/calibrate/error_stats.h"
 #include "driftless/quant/codec.h"
-#include "driftless/quant/error_stats.h"
 
 namespace driftless::cli {
 namespace {

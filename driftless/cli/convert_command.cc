@@ -8,7 +8,7 @@
 
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
-#include "driftless/store/convert.h"
+#include "driftless/store/torch/convert.h"
 
 namespace driftless::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driftless/base/file.h"
-#include "driftless/store/dataset.h"
+#include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/augment.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/training.h"

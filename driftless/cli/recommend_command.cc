@@ -10,7 +10,7 @@
 #include "driftless/cli/progress.h"
 #include "driftless/cli/streams.h"
 #include "driftless/cli/study_input.h"
-#include "driftless/quant/plan_json.h"
+#include "driftless/quant/plan/plan_json.h"
 #include "driftless/study/recommend.h"
 
 namespace driftless::cli {

@@ -7,10 +7,10 @@
 #include "driftless/base/error.h"
 #include "driftless/cli/streams.h"
 #include "driftless/report/page.h"
-#include "driftless/study/bench_record.h"
-#include "driftless/study/qat_record.h"
-#include "driftless/study/record.h"
-#include "driftless/study/trace.h"
+#include "driftless/study/record/bench_record.h"
+#include "driftless/study/record/qat_record.h"
+#include "driftless/study/record/record.h"
+#include "driftless/study/record/trace.h"
 
 namespace driftless::cli {
 namespace {

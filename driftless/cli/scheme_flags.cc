@@ -9,7 +9,7 @@
 #include "driftless/cli/model_input.h"
 #include "driftless/model/schedule.h"
 #include "driftless/native/native_reasoner.h"
-#include "driftless/quant/plan_json.h"
+#include "driftless/quant/plan/plan_json.h"
 #include "driftless/reason/linear_layers.h"
 
 namespace driftless::cli {

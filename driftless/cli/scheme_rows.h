@@ -9,7 +9,7 @@
 
 #include "driftless/cli/flags.h"
 #include "driftless/store/packed_model.h"
-#include "driftless/study/row.h"
+#include "driftless/study/record/row.h"
 #include "driftless/study/runner.h"
 
 namespace driftless::cli {

@@ -10,7 +10,7 @@
 #include "driftless/cli/backend.h"
 #include "driftless/cli/progress.h"
 #include "driftless/reason/linear_layers.h"
-#include "driftless/study/results_file.h"
+#include "driftless/study/record/results_file.h"
 
 namespace driftless::cli {
 namespace {

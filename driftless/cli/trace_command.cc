@@ -11,7 +11,7 @@
 #include "driftless/cli/scheme_rows.h"
 #include "driftless/cli/streams.h"
 #include "driftless/cli/study_input.h"
-#include "driftless/study/trace.h"
+#include "driftless/study/record/trace.h"
 
 namespace driftless::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "driftless/base/error.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/quant/calibrate/threshold.h"
 #include "driftless/quant/runs.h"
-#include "driftless/quant/threshold.h"
 #include "driftless/quant/window.h"
 
 namespace driftless::quant {

@@ -13,8 +13,8 @@
 #include "driftless/base/shuffle.h"
 #include "driftless/base/thread_pool.h"
 #include "driftless/model/schedule.h"
-#include "driftless/quant/calibration.h"
-#include "driftless/quant/smooth.h"
+#include "driftless/quant/calibrate/calibration.h"
+#include "driftless/quant/plan/smooth.h"
 #include "driftless/reason/run.h"
 
 namespace driftless::reason {

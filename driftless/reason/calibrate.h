@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
 
 namespace driftless::reason {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "driftless/model/config.h"
-#include "driftless/quant/scheme.h"
+#include "driftless/quant/plan/scheme.h"
 
 namespace driftless::reason {
 

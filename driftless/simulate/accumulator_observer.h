@@ -11,7 +11,7 @@
 
 #include "driftless/integer/accumulator.h"
 #include "driftless/model/schedule.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/quant/quantizer.h"
 #include "driftless/reason/observer.h"
 #include "driftless/store/checkpoint.h"

@@ -11,8 +11,8 @@
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/loop/stage.h"
 #include "driftless/simulate/dtype.h"
-#include "driftless/simulate/matmul.h"
 #include "driftless/simulate/planned_model.h"
+#include "driftless/simulate/product/matmul.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::simulate {

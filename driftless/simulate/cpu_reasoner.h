@@ -10,7 +10,7 @@
 
 #include "driftless/integer/accumulator.h"
 #include "driftless/loop/kernels/epilogues.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/simulate/dtype.h"
 #include "driftless/store/packed_model.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driftless/simulate/block.h"
-#include "driftless/simulate/matmul.h"
+#include "driftless/simulate/product/matmul.h"
 
 namespace driftless::simulate {
 

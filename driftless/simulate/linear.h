@@ -6,7 +6,7 @@
 #include <string>
 
 #include "driftless/simulate/linear_input.h"
-#include "driftless/simulate/matmul.h"
+#include "driftless/simulate/product/matmul.h"
 
 namespace driftless::simulate {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "driftless/quant/planned_layer.h"
+#include "driftless/quant/plan/planned_layer.h"
 #include "driftless/simulate/block.h"
-#include "driftless/simulate/matmul.h"
+#include "driftless/simulate/product/matmul.h"
 
 namespace driftless::simulate {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "driftless/model/schedule.h"
-#include "driftless/quant/bias.h"
+#include "driftless/quant/plan/bias.h"
 #include "driftless/reason/linear_layers.h"
 
 namespace driftless::simulate {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "driftless/quant/planned_layer.h"
+#include "driftless/quant/plan/planned_layer.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::simulate {

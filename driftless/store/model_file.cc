@@ -11,8 +11,8 @@
 #include "driftless/model/shapes.h"
 #include "driftless/store/file_kind.h"
 #include "driftless/store/safetensors.h"
-#include "driftless/store/torch_file.h"
-#include "driftless/store/yaml.h"
+#include "driftless/store/torch/torch_file.h"
+#include "driftless/store/torch/yaml.h"
 
 namespace driftless::store {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "driftless/store/checkpoint.h"
-#include "driftless/store/infer.h"
 #include "driftless/store/packed_model.h"
+#include "driftless/store/torch/infer.h"
 
 namespace driftless::store {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "driftless/quant/packed.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::store {

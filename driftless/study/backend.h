@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "driftless/model/config.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
-#include "driftless/study/row.h"
+#include "driftless/study/record/row.h"
 
 namespace driftless::study {
 

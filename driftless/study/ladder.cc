@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "driftless/study/metrics.h"
+#include "driftless/study/measure/metrics.h"
 
 namespace driftless::study {
 namespace {

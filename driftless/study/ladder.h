@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "driftless/study/record.h"
-#include "driftless/study/row.h"
+#include "driftless/study/record/record.h"
+#include "driftless/study/record/row.h"
 
 namespace driftless::study {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/study/layer_errors.h"
+#include "driftless/study/measure/layer_errors.h"
 
 namespace driftless::study {
 namespace {

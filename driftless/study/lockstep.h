@@ -13,9 +13,9 @@
 
 #include "driftless/base/thread_pool.h"
 #include "driftless/study/backend.h"
-#include "driftless/study/dynamics.h"
-#include "driftless/study/tally.h"
-#include "driftless/study/trajectory.h"
+#include "driftless/study/measure/dynamics.h"
+#include "driftless/study/measure/tally.h"
+#include "driftless/study/measure/trajectory.h"
 #include "driftless/task/table.h"
 
 namespace driftless::study {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driftless/study/row.h"
+#include "driftless/study/record/row.h"
 
 namespace driftless::study {
 

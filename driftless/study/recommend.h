@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "driftless/study/backend.h"
-#include "driftless/study/paired.h"
-#include "driftless/study/row.h"
+#include "driftless/study/measure/paired.h"
+#include "driftless/study/record/row.h"
 #include "driftless/task/table.h"
 
 namespace driftless::study {

@@ -7,9 +7,9 @@
 
 #include "driftless/base/rng.h"
 #include "driftless/reason/halting.h"
-#include "driftless/study/metrics.h"
+#include "driftless/study/measure/metrics.h"
+#include "driftless/study/measure/trajectory.h"
 #include "driftless/study/seeds.h"
-#include "driftless/study/trajectory.h"
 
 namespace driftless::study {
 namespace {

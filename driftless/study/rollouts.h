@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "driftless/reason/reasoner.h"
-#include "driftless/study/tally.h"
+#include "driftless/study/measure/tally.h"
 #include "driftless/task/table.h"
 
 namespace driftless::study {

@@ -12,7 +12,7 @@
 
 #include "driftless/study/backend.h"
 #include "driftless/study/communicator.h"
-#include "driftless/study/record.h"
+#include "driftless/study/record/record.h"
 #include "driftless/task/table.h"
 
 namespace driftless::study {

@@ -10,7 +10,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/store/model_file.h"
-#include "driftless/store/yaml.h"
+#include "driftless/store/torch/yaml.h"
 
 #include "tests/cli/dataset_folder.h"
 #include "tests/cli/program.h"

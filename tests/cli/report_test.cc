@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
-#include "driftless/study/trace.h"
+#include "driftless/study/record/trace.h"
 
 #include "tests/cli/program.h"
 

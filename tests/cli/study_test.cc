@@ -11,7 +11,7 @@
 #include "driftless/base/file.h"
 #include "driftless/base/text.h"
 #include "driftless/store/checkpoint.h"
-#include "driftless/study/record.h"
+#include "driftless/study/record/record.h"
 
 #include "tests/cli/program.h"
 #include "tests/cli/tiny_model.h"

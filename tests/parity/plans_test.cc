@@ -18,7 +18,7 @@
 
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/model/schedule.h"
-#include "driftless/quant/planned_layer.h"
+#include "driftless/quant/plan/planned_layer.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
-#include "driftless/quant/plan_json.h"
+#include "driftless/quant/plan/plan_json.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/store/checkpoint.h"

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/quant/error_stats.h"
+#include "driftless/quant/calibrate/error_stats.h"
 
 #include "tests/testing/sample_values.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
-#include "driftless/quant/planned_layer.h"
+#include "driftless/quant/plan/planned_layer.h"
 #include "driftless/reason/linear_layers.h"
 
 #include "tests/store/small_model.h"

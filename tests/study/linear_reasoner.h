@@ -13,7 +13,7 @@
 #include "driftless/reason/reasoner.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/lockstep.h"
-#include "driftless/study/record.h"
+#include "driftless/study/record/record.h"
 #include "driftless/task/table.h"
 
 namespace driftless::study::testing {

@@ -12,7 +12,7 @@
 
 #include "driftless/base/file.h"
 #include "driftless/study/recipe.h"
-#include "driftless/study/results_file.h"
+#include "driftless/study/record/results_file.h"
 
 #include "tests/study/linear_reasoner.h"
 #include "tests/study/share_intervals.h"

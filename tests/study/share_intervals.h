@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/study/dynamics.h"
-#include "driftless/study/fields.h"
-#include "driftless/study/metrics.h"
+#include "driftless/study/measure/dynamics.h"
+#include "driftless/study/measure/metrics.h"
+#include "driftless/study/record/fields.h"
 
 namespace driftless::study::testing {
 

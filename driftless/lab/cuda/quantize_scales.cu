@@ -6,8 +6,8 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/lab/cuda/quantize_rounding.cuh"
 #include "driftless/lab/cuda/quantize_teams.cuh"
+#include "driftless/quant/calibrate/threshold.h"
 #include "driftless/quant/scalar_scale.h"
-#include "driftless/quant/threshold.h"
 
 namespace driftless::lab::cuda {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/lab/data/symmetry.h"
-#include "driftless/store/dataset.h"
+#include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/rows.h"
 #include "driftless/task/maze/generator.h"
 #include "driftless/task/sudoku/csv.h"

@@ -8,7 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/model/schedule.h"
-#include "driftless/quant/bias.h"
+#include "driftless/quant/plan/bias.h"
 #include "driftless/reason/linear_layers.h"
 
 namespace driftless::lab {

@@ -13,7 +13,7 @@
 
 #include "driftless/lab/net/step_tap.h"
 #include "driftless/lab/quant/quantize.h"
-#include "driftless/quant/planned_layer.h"
+#include "driftless/quant/plan/planned_layer.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::lab {

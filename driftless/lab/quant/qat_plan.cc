@@ -10,7 +10,7 @@
 #include "driftless/base/text.h"
 #include "driftless/lab/quant/fake_quant.h"
 #include "driftless/model/schedule.h"
-#include "driftless/quant/plan_json.h"
+#include "driftless/quant/plan/plan_json.h"
 #include "driftless/reason/linear_layers.h"
 
 namespace driftless::lab {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driftless/lab/recipe/recipe.h"
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 
 namespace driftless::lab {
 

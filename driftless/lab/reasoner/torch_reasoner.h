@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "driftless/quant/plan.h"
+#include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
 

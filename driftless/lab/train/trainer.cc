@@ -16,7 +16,7 @@
 #include "driftless/lab/train/loss.h"
 #include "driftless/lab/train/teacher.h"
 #include "driftless/model/shapes.h"
-#include "driftless/quant/plan_json.h"
+#include "driftless/quant/plan/plan_json.h"
 
 namespace driftless::lab {
 namespace {

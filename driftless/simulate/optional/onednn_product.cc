@@ -6,7 +6,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/simulate/products.h"
+#include "driftless/simulate/product/products.h"
 
 namespace driftless::simulate {
 namespace {

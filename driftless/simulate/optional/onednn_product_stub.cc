@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for onednn_product.cc where oneDNN was absent when driftless was built.
 #include "driftless/base/error.h"
-#include "driftless/simulate/products.h"
+#include "driftless/simulate/product/products.h"
 
 namespace driftless::simulate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/store/yaml.h"
+#include "driftless/store/torch/yaml.h"
 
 #include <yaml-cpp/yaml.h>
 

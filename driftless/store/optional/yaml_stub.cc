@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for yaml.cc where yaml-cpp is absent.
 #include "driftless/base/error.h"
-#include "driftless/store/yaml.h"
+#include "driftless/store/torch/yaml.h"
 
 namespace driftless::store {
 

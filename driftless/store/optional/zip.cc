@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/store/zip.h"
+#include "driftless/store/torch/zip.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for zip.cc where libzip is absent.
 #include "driftless/base/error.h"
-#include "driftless/store/zip.h"
+#include "driftless/store/torch/zip.h"
 
 namespace driftless::store {
 

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/file.h"
-#include "driftless/quant/plan_json.h"
-#include "driftless/quant/planned_layer.h"
+#include "driftless/quant/plan/plan_json.h"
+#include "driftless/quant/plan/planned_layer.h"
 
 #include "tests/lab/qat_run.h"
 #include "tests/testing/expect_error.h"
