@@ -67,6 +67,8 @@ TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
   EXPECT_LT(first.out.find("float"), first.out.find("quantized")) << first.out;
   for (const char* file : {"float/run/weights.safetensors", "quantized/run/plan.json"})
     EXPECT_NE(results().find(file), std::string::npos) << file;
+  EXPECT_TRUE(std::filesystem::exists(path("work/queue/float/run/float.safetensors")))
+      << "the name that records of the job's model show";
 
   const Outcome second = run(kPlan);
   EXPECT_EQ(second.out.find("quantized"), std::string::npos) << second.out;
