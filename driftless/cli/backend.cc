@@ -5,8 +5,8 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
-#include "driftless/cli/interrupt.h"
-#include "driftless/cli/progress.h"
+#include "driftless/cli/terminal/interrupt.h"
+#include "driftless/cli/terminal/progress.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/calibrate.h"

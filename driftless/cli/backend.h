@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "driftless/cli/flags.h"
+#include "driftless/cli/flags/flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"

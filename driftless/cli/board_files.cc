@@ -5,7 +5,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
-#include "driftless/cli/streams.h"
+#include "driftless/cli/terminal/streams.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"

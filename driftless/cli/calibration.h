@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driftless/cli/flags.h"
+#include "driftless/cli/flags/flags.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/study/record/fields.h"
 #include "driftless/study/record/row.h"

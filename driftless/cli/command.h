@@ -3,7 +3,7 @@
 // them in one table, parses, and turns errors into exit codes.
 #pragma once
 
-#include "driftless/cli/flags.h"
+#include "driftless/cli/flags/flags.h"
 
 namespace driftless::cli {
 

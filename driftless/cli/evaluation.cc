@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
-#include "driftless/cli/interrupt.h"
+#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/progress.h"
+#include "driftless/cli/terminal/progress.h"
 #include "driftless/reason/loss.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/task/arc/augment.h"

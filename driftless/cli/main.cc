@@ -20,8 +20,8 @@
 #include "driftless/base/isa.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/interrupt.h"
-#include "driftless/cli/streams.h"
+#include "driftless/cli/terminal/interrupt.h"
+#include "driftless/cli/terminal/streams.h"
 
 namespace driftless::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "driftless/base/error.h"
-#include "driftless/cli/streams.h"
+#include "driftless/cli/terminal/streams.h"
 #include "driftless/report/page.h"
 #include "driftless/study/record/bench_record.h"
 #include "driftless/study/record/qat_record.h"

@@ -9,7 +9,7 @@
 
 #include "driftless/cli/backend.h"
 #include "driftless/cli/calibration.h"
-#include "driftless/cli/flags.h"
+#include "driftless/cli/flags/flags.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/store/checkpoint.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "driftless/cli/flags.h"
+#include "driftless/cli/flags/flags.h"
 #include "driftless/store/packed_model.h"
 #include "driftless/study/record/row.h"
 #include "driftless/study/runner.h"

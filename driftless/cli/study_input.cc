@@ -8,7 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/backend.h"
-#include "driftless/cli/progress.h"
+#include "driftless/cli/terminal/progress.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/record/results_file.h"
 

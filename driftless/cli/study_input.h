@@ -12,7 +12,7 @@
 #include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/calibration.h"
-#include "driftless/cli/flags.h"
+#include "driftless/cli/flags/flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/runner.h"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/cli/interrupt.h"
+#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/task/arc/rows.h"
 #include "driftless/task/maze/board.h"
 

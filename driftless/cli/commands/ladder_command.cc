@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless ladder: what each number format does to a model.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/cli/command.h"
+#include "driftless/cli/scheme_rows.h"
+#include "driftless/cli/terminal/streams.h"
+#include "driftless/cli/study_input.h"
+#include "driftless/cli/terminal/terminal.h"
+#include "driftless/study/ladder.h"
+
+namespace driftless::cli {
+namespace {
+
+std::vector<std::string> default_schemes() {
+  return {study::kLadder.begin(), study::kLadder.end()};
+}
+
+struct Options {
+  StudyFlags flags;
+  SchemeRows rows{.schemes = default_schemes()};
+  std::string json;
+  bool as_markdown = false;
+  ColorFlag color;
+};
+
+void print(const std::vector<study::Json>& records, const Options& options) {
+  if (!options.json.empty()) {
+    const study::Json sorted = study::sort_for_ladder(records);
+    write_output(options.json, sorted.dump(2) + "\n");
+    if (options.json == kStandardStream) return;
+  }
+  const bool has_color = find_ink(options.color, find_terminal()) == Ink::Colored;
+  const auto style = options.as_markdown ? study::TableStyle::Markdown
+                     : has_color         ? study::TableStyle::Colored
+                                         : study::TableStyle::Plain;
+  std::printf("%s", study::ladder_table(records, style).c_str());
+  const study::Json& first = records.front();
+  const std::string note =
+      "n " + first.at("n").dump() + " boards of " + first.at("data").at("file").get<std::string>() +
+      ", " + first.at("config").at("steps").dump() + " steps, coverage " +
+      first.at("config").at("coverage").get<std::string>() +
+      "; intervals 95 %; p: McNemar's exact test; time: of " + "the float model's steps";
+  std::printf("%s%s\n%s%s", options.as_markdown ? "\n" : "", note.c_str(),
+              calibration_notes(records).c_str(), study::native_notes(records).c_str());
+}
+
+/// What the flags ask for, or the packed model's own; native rows stand behind their simulations.
+std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& files) {
+  SchemeRows named = options.rows;
+  if (files.packed()) {
+    DRIFTLESS_REQUIRE(named.schemes == default_schemes() && named.attention == "none",
+                      ErrorCode::InvalidArgument,
+                      "--schemes, --attention: the packed model is quantized already; expected its "
+                      "source");
+    named.schemes = {"none"};
+  }
+  std::vector<study::Row> rows = resolve(named, files.checkpoint().config);
+  if (files.packed()) {
+    study::Row own = row_of(*files.packed());
+    own.steps = rows.front().steps;
+    rows.front().scheme.coverage = own.scheme.coverage;
+    rows.push_back(study::resolve(own, files.checkpoint().config));
+  }
+  files.complete(rows);
+  if (execution_of(options.flags) == study::Execution::Simulated) return rows;
+  std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  return with_simulations(rows);
+}
+
+void run(const Options& options) {
+  const StudyFiles files(options.flags);
+  const std::vector<study::Row> rows = chosen_rows(options, files);
+  const std::vector<study::Json> records = run_study(files, options.flags, "ladder", rows);
+  if (!records.empty()) print(records, options);
+}
+
+}  // namespace
+
+void add_ladder_command(const Verb& verb) {
+  auto options = std::make_shared<Options>();
+  verb.add_input("model", options->flags.model, "checkpoint, packed model or PyTorch file")
+      .required();
+  const Flag source =
+      verb.add_input("--source", options->flags.source,
+                     "the checkpoint that a packed model was made from, for the float row");
+  verb.add_input("--start", options->flags.start,
+                 "the checkpoint that a packed model's quantized training started from, likewise")
+      .excludes(source);
+  verb.add_input("--data", options->flags.data, "boards with answers").required();
+  add_scheme_row_flags(verb, options->rows);
+  add_study_flags(verb, options->flags);
+  add_calibration_flags(verb, options->flags.calibration);
+  verb.add_output("--out", options->flags.out, "append records to this file, skip those it has");
+  verb.add_json(options->json, "print or write the records as JSON");
+  verb.add_switch("--markdown", options->as_markdown, "print a Markdown table");
+  add_color_flag(verb, options->color);
+  verb.example(
+      "driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv "
+      "--limit 8 --schemes none int8/tensor/static mxint4");
+  verb.runs([options] { run(*options); });
+}
+
+}  // namespace driftless::cli

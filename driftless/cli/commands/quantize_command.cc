@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless quantize: a model's weights as packed codes, for the native engine where that can run
+// them.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "driftless/base/error.h"
+#include "driftless/base/sha256.h"
+#include "driftless/cli/command.h"
+#include "driftless/cli/terminal/progress.h"
+#include "driftless/cli/scheme_flags.h"
+#include "driftless/native/native_reasoner.h"
+#include "driftless/store/packed_model.h"
+
+namespace driftless::cli {
+namespace {
+
+struct QuantizeOptions {
+  std::string model;
+  std::string output;
+  SchemeFlags scheme;
+};
+
+/// Activations follow the weights where those are an mx format, whose scales need no calibration.
+void complete(SchemeFlags& flags) {
+  DRIFTLESS_REQUIRE(flags.weights != "none" || !flags.plan.empty(), ErrorCode::InvalidArgument,
+                    "quantize: nothing to pack; expected --weights, such as mxint4, or --plan");
+  if (flags.acts == "none" && flags.weights.starts_with("mx")) flags.acts = flags.weights;
+}
+
+void quantize(QuantizeOptions options) {
+  if (options.scheme.plan.empty()) complete(options.scheme);
+  const store::Checkpoint checkpoint = load_float_model(options.model);
+  const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
+  store::PackedModel packed = [&] {
+    const Progress progress("packing " + scheme.text);
+    return store::pack_model(checkpoint, scheme.plan);
+  }();
+  packed.source_sha256 = sha256_of_file(options.model);
+  packed.calibration = scheme.calibration;
+  store::save_packed(options.output, packed);
+  if (!scheme.calibration.empty()) std::printf("calibrated on %s\n", scheme.calibration.c_str());
+  std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
+              static_cast<unsigned long long>(std::filesystem::file_size(options.output)),
+              static_cast<unsigned long long>(std::filesystem::file_size(options.model)));
+  const std::string why = native::why_simulated(packed);
+  std::printf("native: %s\n", why.empty() ? "yes" : ("no: " + why).c_str());
+}
+
+}  // namespace
+
+void add_quantize_command(const Verb& verb) {
+  auto options = std::make_shared<QuantizeOptions>();
+  verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
+  verb.add_output("OUT,--out", options->output, "packed model to write (safetensors)").required();
+  add_scheme_flags(verb, options->scheme);
+  verb.example("driftless quantize model.safetensors --out packed.safetensors --weights mxint4");
+  verb.runs([options] { quantize(*options); });
+}
+
+}  // namespace driftless::cli

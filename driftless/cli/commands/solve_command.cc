@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless solve: watch a model refine a board step by step.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driftless/base/error.h"
+#include "driftless/cli/backend.h"
+#include "driftless/cli/board_files.h"
+#include "driftless/cli/terminal/board_text.h"
+#include "driftless/cli/command.h"
+#include "driftless/cli/model_input.h"
+#include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/terminal/solve_view.h"
+#include "driftless/cli/terminal/streams.h"
+#include "driftless/reason/run.h"
+#include "driftless/study/lockstep.h"
+#include "driftless/task/text_file.h"
+
+namespace driftless::cli {
+namespace {
+
+struct SolveOptions {
+  std::string board;
+  std::string data;
+  std::string model;        // empty: a bundled one
+  std::string named_model;  // by its earlier flag
+  std::string identifiers;
+  int64_t steps = 0;  // 0: as many as the model was trained with
+  std::string dtype = "f32";
+  uint64_t seed = 0;
+  bool is_native = false;
+  std::string json;
+  ColorFlag color;
+};
+
+/// Solved where nobody gives a board; from the project's own generator (models/demo-sudoku.csv).
+constexpr const char* kSampleBoard =
+    "8...7.....9...5..3.......16..57....9.3......8..614.5..1...87....2.5...4....2...9.";
+
+std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const task::Task& task,
+                                      const SolveOptions& options) {
+  if (options.data.empty())
+    return {example_from_text(task, options.board.empty() ? kSampleBoard : options.board)};
+  if (options.data == kStandardStream) {
+    const auto lines = task::lines_of(standard_input());
+    if (lines.size() == 1 && task.name != "arc") return {example_from_text(task, lines.front())};
+  }
+  const BoardSource source{.path = options.data};
+  if (task.name != "arc") return read_boards(task, source);
+  return read_arc_boards(checkpoint, options.model, source,
+                         {.identifiers = options.identifiers, .variants = 1, .seed = 0})
+      .rows;
+}
+
+/// What is on standard output and, where both are asked for, lines of JSON besides.
+std::vector<std::unique_ptr<SolveView>> make_views(const Subject& subject,
+                                                   const SolveOptions& options, std::string& json) {
+  std::vector<std::unique_ptr<SolveView>> views;
+  const bool prints_json = options.json == kStandardStream;
+  if (!options.json.empty())
+    views.push_back(make_json_view(subject, [&json, prints_json](const std::string& line) {
+      if (prints_json)
+        write_output(std::string(kStandardStream), line);
+      else
+        json += line;
+    }));
+  const Terminal terminal = find_terminal();
+  if (!prints_json)
+    views.push_back(make_text_view(subject, terminal, find_ink(options.color, terminal)));
+  return views;
+}
+
+/// Whether a word is the name of a model rather than a board.
+bool names_model(const std::string& word) {
+  const std::filesystem::path path(word);
+  std::error_code ignored;
+  return path.has_parent_path() || std::filesystem::is_regular_file(path, ignored) ||
+         path.extension() == ".safetensors";
+}
+
+/// Model and board may be left out, so their places do not say which is which.
+SolveOptions settled(SolveOptions options) {
+  const bool is_board_first = !options.model.empty() && !names_model(options.model);
+  if (is_board_first && (options.board.empty() || names_model(options.board)))
+    std::swap(options.model, options.board);
+  if (!options.named_model.empty()) options.model.swap(options.named_model);
+  if (options.board == kStandardStream) options.data = std::exchange(options.board, "");
+  return options;
+}
+
+/// "board 2 of 5, 007bbfb7"; nothing for a board alone.
+std::string title_of(const task::Example& example, size_t index, size_t count) {
+  if (count == 1) return "";
+  return "board " + std::to_string(index + 1) + " of " + std::to_string(count) +
+         (example.name.empty() ? "" : ", " + example.name);
+}
+
+/// A float model runs natively as mxint4 in weights and activations.
+std::unique_ptr<reason::Reasoner> make_reasoner_for(const ModelFile& model,
+                                                    const SolveOptions& options) {
+  const BackendOptions backend{
+      .device = options.is_native ? "native" : "cpu", .dtype = options.dtype, .slots = 1};
+  if (model.packed) return make_reasoner(*model.packed, backend);
+  if (!options.is_native) return make_reasoner(model.checkpoint, {}, backend);
+  SchemeFlags scheme;
+  scheme.weights = scheme.acts = "mxint4";
+  return make_reasoner(model.checkpoint, planned_scheme(scheme, model, backend, {}).plan, backend);
+}
+
+void solve(SolveOptions options) {
+  if (!options.data.empty() && !options.board.empty())
+    reject("--data", "got a board besides, expected one of them");
+  if (options.model.empty())
+    options.model = (options.is_native ? default_packed_model() : default_model()).string();
+  const ModelFile model = load_model(options.model);
+  const store::Checkpoint& checkpoint = model.checkpoint;
+  DRIFTLESS_REQUIRE(checkpoint.config.task != model::Task::Other, ErrorCode::Unsupported,
+                    options.model,
+                    ": the model's task has no boards that could be shown; expected "
+                    "'driftless eval' with a data-set folder");
+  const task::Task& task = task_of(checkpoint);
+  const std::vector<task::Example> examples = read_input(checkpoint, task, options);
+  require_fits(checkpoint, examples, options.data.empty() ? "solve" : options.data);
+  const auto reasoner = make_reasoner_for(model, options);
+  const std::vector<reason::Board> boards = study::boards_of(examples, options.seed);
+  const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;
+  std::string json;
+  for (size_t i = 0; i < boards.size(); ++i) {
+    if (is_ambiguous(task, examples[i]))
+      std::fputs("driftless: warning: the board has several solutions\n", stderr);
+    const auto views = make_views({.task = task,
+                                   .example = examples[i],
+                                   .max_steps = steps,
+                                   .title = title_of(examples[i], i, examples.size())},
+                                  options, json);
+    reason::run(
+        *reasoner, std::span(boards).subspan(i, 1),
+        {.halting = reason::find_halting("halt"), .max_steps = steps},
+        [&](int64_t, const reason::Answer& answer) {
+          for (const auto& view : views) view->done(answer);
+        },
+        [&](int64_t, const reason::Answer& answer) {
+          for (const auto& view : views) view->step(answer);
+        });
+  }
+  if (options.json != kStandardStream) write_output(options.json, json);
+}
+
+}  // namespace
+
+void add_solve_command(const Verb& verb) {
+  auto options = std::make_shared<SolveOptions>();
+  verb.add_input("model", options->model,
+                 "checkpoint, packed model or PyTorch file (default: the bundled Sudoku model)");
+  verb.add_input("board", options->board,
+                 "one line of cells, '.' or '0' for a blank, or - for standard input (default: a "
+                 "sample)");
+  verb.add_input("--model", options->named_model, "earlier place of the model").group("");
+  verb.accepts_old("--file",
+                   verb.add_input("--data", options->data,
+                                  "solve every board of a file, or - (ARC: every test input)"));
+  verb.add_switch("--native", options->is_native,
+                  "multiply integers; without a model the bundled packed model");
+  verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
+      .positive();
+  verb.add_option("--dtype", options->dtype, "f32 or bf16").shows_default();
+  verb.add_option("--seed", options->seed, "of EqR's random states and noise").shows_default();
+  verb.add_input("--identifiers", options->identifiers,
+                 "ARC: JSON list that names the rows of the model's puzzle table (default: "
+                 "identifiers.json beside the model)");
+  verb.add_json(options->json, "print or write one JSON object per board");
+  add_color_flag(verb, options->color);
+  verb.example(std::string("driftless solve ") + kSampleBoard);
+  verb.runs([options] { solve(settled(*options)); });
+}
+
+}  // namespace driftless::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// driftless trace: records trajectories of a few boards for the player of a report.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driftless/cli/command.h"
+#include "driftless/cli/terminal/progress.h"
+#include "driftless/cli/scheme_rows.h"
+#include "driftless/cli/terminal/streams.h"
+#include "driftless/cli/study_input.h"
+#include "driftless/study/record/trace.h"
+
+namespace driftless::cli {
+namespace {
+
+struct Options {
+  StudyFlags flags;
+  SchemeRows rows{.schemes{"none", "int4/tensor/static", "mxint4", "mxint4,rule=mse"}};
+};
+
+void run(const Options& options) {
+  const StudyFiles files(options.flags);
+  const study::StudyInput input = files.input("trace");
+  std::vector<study::Row> rows = resolve(options.rows, input.config);
+  if (execution_of(options.flags) == study::Execution::Native)
+    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  files.complete(rows);
+  const study::Json trace = [&] {
+    const Progress progress("tracing");
+    return study::make_trace(rows, input, files.backend());
+  }();
+  write_output(options.flags.out, trace.dump() + "\n");
+  std::fprintf(stream_beside(options.flags.out), "%s: %zu boards, %zu schemes, %s steps\n",
+               options.flags.out.c_str(), input.examples.size(), rows.size(),
+               trace.at("steps").dump().c_str());
+}
+
+}  // namespace
+
+void add_trace_command(const Verb& verb) {
+  auto options = std::make_shared<Options>();
+  options->flags.limit = 8;
+  verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();
+  verb.add_input("--data", options->flags.data, "boards with answers").required();
+  add_scheme_row_flags(verb, options->rows);
+  add_study_flags(verb, options->flags);
+  add_calibration_flags(verb, options->flags.calibration);
+  verb.add_output("--out", options->flags.out, "the trace (JSON), or -").required();
+  verb.example(
+      "driftless trace models/sudoku-small.safetensors --data models/demo-sudoku.csv "
+      "--limit 8 --schemes none int4/tensor/static mxint4 --out trace.json");
+  verb.runs([options] { run(*options); });
+}
+
+}  // namespace driftless::cli

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/flags/flags.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "driftless/base/text.h"
+#include "driftless/cli/data_folder.h"
+#include "driftless/cli/manual/manual.h"
+
+namespace driftless::cli {
+namespace {
+
+/// Says `expected` of a text that is not `good`.
+template <class Good>
+CLI::Validator validator(Good good, std::string expected, std::string name) {
+  return {[good, expected = std::move(expected)](const std::string& text) -> std::string {
+            return good(text) ? "" : "got '" + text + "', expected " + expected;
+          },
+          "", std::move(name)};
+}
+
+FlagText text_of(const CLI::Option& option) {
+  FlagText text{.names = {},
+                .value = option.get_items_expected_max() == 0 ? "" : option.get_type_name(),
+                .help = option.get_description(),
+                .is_required = option.get_required(),
+                .is_repeated = option.get_items_expected_max() > 1,
+                .has_optional_value = option.get_items_expected_min() == 0};
+  for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
+  if (text.names.empty()) text.names.push_back(option.get_name(true));
+  return text;
+}
+
+/// All but what has no group, which help does not show either.
+VerbText text_of(const CLI::App& app) {
+  VerbText text{.name = app.get_name(),
+                .summary = app.get_description(),
+                .footer = app.get_footer(),
+                .places = {},
+                .flags = {},
+                .verbs = {}};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    (option->nonpositional() ? text.flags : text.places).push_back(text_of(*option));
+  }
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
+    if (!verb->get_group().empty()) text.verbs.push_back(text_of(*verb));
+  }
+  return text;
+}
+
+std::vector<std::filesystem::path> paths_in(const std::filesystem::path& value) { return {value}; }
+
+std::vector<std::filesystem::path> paths_in(const std::vector<std::string>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+Flag Flag::required() const {
+  option_->required();
+  return *this;
+}
+
+Flag Flag::shows_default() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+Flag Flag::group(const char* heading) const {
+  option_->group(heading);
+  return *this;
+}
+
+Flag Flag::positive() const {
+  option_->check(validator(
+      [](const std::string& text) {
+        const auto value = parse_int(text);
+        return value && *value >= 1;
+      },
+      "an integer of 1 or more", "positive"));
+  return *this;
+}
+
+Flag Flag::between(double low, double high) const {
+  std::ostringstream expected;
+  expected.precision(10);
+  expected << "a number ";
+  if (high == kNoLimit)
+    expected << "of " << low << " or more";
+  else
+    expected << "from " << low << " to " << high;
+  option_->check(validator(
+      [low, high](const std::string& text) {
+        const auto value = parse_number(text);
+        return value && *value >= low && *value <= high;
+      },
+      expected.str(), "between"));
+  return *this;
+}
+
+Flag Flag::excludes(const Flag& other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Flag Flag::needs(const Flag& other) const {
+  option_->needs(other.option_);
+  return *this;
+}
+
+bool Flag::is_given() const { return option_->count() > 0; }
+
+std::string Flag::name() const { return option_->get_name(); }
+
+template <class Value>
+Flag Verb::add_option(const char* name, Value& value, const std::string& help) const {
+  return Flag(*app_->add_option(name, value, help));
+}
+
+template Flag Verb::add_option(const char*, std::string&, const std::string&) const;
+template Flag Verb::add_option(const char*, std::filesystem::path&, const std::string&) const;
+template Flag Verb::add_option(const char*, std::vector<std::string>&, const std::string&) const;
+template Flag Verb::add_option(const char*, int64_t&, const std::string&) const;
+template Flag Verb::add_option(const char*, std::optional<int64_t>&, const std::string&) const;
+template Flag Verb::add_option(const char*, std::vector<int64_t>&, const std::string&) const;
+template Flag Verb::add_option(const char*, uint64_t&, const std::string&) const;
+template Flag Verb::add_option(const char*, double&, const std::string&) const;
+template Flag Verb::add_option(const char*, std::optional<double>&, const std::string&) const;
+
+template <class Value>
+Flag Verb::add_input(const char* name, Value& value, const std::string& help) const {
+  CLI::Option* const option = app_->add_option(name, value, help);
+  option->transform(CLI::Validator(
+      [](std::string& path) {
+        path = or_bundled(path);
+        return std::string();
+      },
+      ""));
+  const Flag flag(*option);
+  also_uses({flag.name(), FileRole::Input, [&value] { return paths_in(value); }});
+  return flag;
+}
+
+template <class Value>
+Flag Verb::add_output(const char* name, Value& value, const std::string& help) const {
+  const Flag flag = add_option(name, value, help);
+  also_uses({flag.name(), FileRole::Output, [&value] { return paths_in(value); }});
+  return flag;
+}
+
+template Flag Verb::add_input(const char*, std::string&, const std::string&) const;
+template Flag Verb::add_input(const char*, std::filesystem::path&, const std::string&) const;
+template Flag Verb::add_input(const char*, std::vector<std::string>&, const std::string&) const;
+template Flag Verb::add_output(const char*, std::string&, const std::string&) const;
+
+Flag Verb::add_json(std::string& file, const std::string& help) const {
+  const Flag flag = add_output("--json", file, help);
+  flag.option_->type_name("[FILE|-]");
+  return flag;
+}
+
+void Verb::accepts_old(const char* name, const Flag& flag) const {
+  app_->add_option_function<std::string>(
+          name,
+          [current = flag.option_](const std::string& text) {
+            current->add_result(text);
+            current->run_callback();
+          },
+          "earlier name of " + flag.name())
+      ->group("");
+}
+
+void Verb::also_uses(FileArgument files) const { files_->push_back(std::move(files)); }
+
+Flag Verb::add_switch(const char* name, bool& value, const std::string& help) const {
+  return Flag(*app_->add_flag(name, value, help));
+}
+
+Flag Verb::add_switch(const char* name, std::function<void()> action,
+                      const std::string& help) const {
+  return Flag(*app_->add_flag_callback(name, std::move(action), help));
+}
+
+Verb Verb::add_verb(const char* name, const char* summary) const {
+  return Verb(*app_->add_subcommand(name, summary));
+}
+
+void Verb::requires_verb() const { app_->require_subcommand(1); }
+
+void Verb::allows_verb() const { app_->require_subcommand(0, 1); }
+
+void Verb::example(const std::string& command) const { app_->footer("Example: " + command + "\n"); }
+
+void Verb::runs(std::function<void()> action) const {
+  app_->callback([app = app_, files = files_, action = std::move(action)] {
+    if (!app->get_subcommands().empty()) return;
+    require_separate(*files);
+    action();
+  });
+}
+
+void Verb::hide() const { app_->group(""); }
+
+VerbText Verb::program_text() const {
+  const CLI::App* app = app_;
+  while (app->get_parent() != nullptr) app = app->get_parent();
+  return text_of(*app);
+}
+
+void reject(const std::string& argument, const std::string& message) {
+  throw CLI::ValidationError(argument, message);
+}
+
+void end_with(int exit_code) { throw CLI::RuntimeError(exit_code); }
+
+}  // namespace driftless::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driftless/cli/terminal/streams.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "driftless/base/error.h"
+#include "driftless/base/file.h"
+
+namespace driftless::cli {
+namespace {
+
+std::string read_all(std::FILE* stream) {
+  std::string text;
+  std::array<char, 65536> part{};
+  for (size_t got = 0; (got = std::fread(part.data(), 1, part.size(), stream)) > 0;)
+    text.append(part.data(), got);
+  DRIFTLESS_REQUIRE(std::ferror(stream) == 0, ErrorCode::Io, kStandardInput, ": cannot read; got ",
+                    std::strerror(errno));
+  return text;
+}
+
+bool is_board(std::string_view word) {
+  constexpr size_t kLeastCells = 16;
+  return word.size() >= kLeastCells &&
+         word.find_first_not_of("0123456789.#SGo ") == std::string_view::npos;
+}
+
+bool can_be_json_file(const std::string& verb, const std::string& word) {
+  if (word == kStandardStream) return true;
+  if (word.starts_with('-')) return false;
+  if (verb != "solve" && verb != "ladder") return true;
+  if (is_board(word)) return false;
+  const std::filesystem::path path(word);
+  std::error_code ignored;
+  return path.extension() == ".json" || path.extension() == ".jsonl" ||
+         !std::filesystem::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+const std::string& standard_input() {
+  static const std::string text = read_all(stdin);
+  return text;
+}
+
+std::vector<std::byte> read_input(const std::string& path) {
+  if (path != kStandardStream) return read_file(path);
+  const auto bytes = std::as_bytes(std::span(standard_input()));
+  return {bytes.begin(), bytes.end()};
+}
+
+void write_output(const std::string& path, std::span<const std::byte> bytes) {
+  if (path.empty()) return;
+  if (path != kStandardStream) return write_file_atomic(path, bytes);
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // main checks what became of it
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  write_output(path, std::as_bytes(std::span(text)));
+}
+
+std::FILE* stream_beside(const std::string& output) {
+  return output == kStandardStream ? stderr : stdout;
+}
+
+std::vector<std::string> with_json_values(std::vector<std::string> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i] == "--json" &&
+        (i + 1 == arguments.size() || !can_be_json_file(arguments[0], arguments[i + 1])))
+      arguments[i] = "--json=-";
+  return arguments;
+}
+
+}  // namespace driftless::cli
