@@ -5,8 +5,8 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
+#include "driftless/reason/boards.h"
 #include "driftless/reason/calibrate.h"
-#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -81,10 +81,10 @@ std::vector<reason::Board> CalibrationBoards::draw(int64_t count, uint64_t seed)
   require_source();
   if (flags_.data.empty()) {
     generated_.push_back(generate(count, seed));
-    return study::boards_of(generated_.back(), source_.noise_seed);
+    return reason::boards_of(generated_.back(), source_.noise_seed);
   }
   std::vector<reason::Board> boards =
-      reason::draw_boards(study::boards_of(source_.file, source_.noise_seed), count, seed);
+      reason::draw_boards(reason::boards_of(source_.file, source_.noise_seed), count, seed);
   const int64_t overlap =
       std::count_if(boards.begin(), boards.end(),
                     [&](const reason::Board& board) { return is_scored(board.tokens); });

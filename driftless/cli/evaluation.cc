@@ -7,11 +7,11 @@
 #include <map>
 #include <string>
 
-#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/model_input.h"
+#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/progress.h"
+#include "driftless/reason/boards.h"
 #include "driftless/reason/loss.h"
-#include "driftless/study/lockstep.h"
 #include "driftless/task/arc/augment.h"
 
 namespace driftless::cli {
@@ -60,7 +60,7 @@ Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
   Progress progress("evaluating", std::ssize(examples));
   const auto start = std::chrono::steady_clock::now();
   reason::run(
-      reasoner, study::boards_of(examples, options.seed),
+      reasoner, reason::boards_of(examples, options.seed),
       {.halting = options.halting,
        .max_steps = options.max_steps,
        .on_last_readout =

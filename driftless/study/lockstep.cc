@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driftless/base/error.h"
+#include "driftless/reason/boards.h"
 #include "driftless/study/measure/layer_errors.h"
 
 namespace driftless::study {
@@ -32,18 +33,6 @@ void require_finite(const reason::Readout& readout, int64_t board, int64_t step)
 }
 
 }  // namespace
-
-std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed,
-                                     int64_t first) {
-  std::vector<reason::Board> boards;
-  boards.reserve(examples.size());
-  for (const task::Example& example : examples)
-    boards.push_back({.tokens = example.input,
-                      .puzzle = example.puzzle,
-                      .seed = seed + static_cast<uint64_t>(first) + boards.size(),
-                      .number = first + std::ssize(boards)});
-  return boards;
-}
 
 Lockstep::Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,
                    std::span<const Subject> subjects)
@@ -155,7 +144,7 @@ void Lockstep::compare_with_simulation(const Runner& runner,
 std::vector<BatchResult> Lockstep::run(std::span<const task::Example> examples,
                                        int64_t first_board) {
   DRIFTLESS_ASSERT(std::ssize(examples) <= options_.batch);
-  const std::vector<reason::Board> boards = boards_of(examples, options_.seed, first_board);
+  const std::vector<reason::Board> boards = reason::boards_of(examples, options_.seed, first_board);
   start(boards, first_board);
   std::vector<BatchResult> results(runners_.size());
   for (int64_t step = 0; step < options_.steps; ++step) {

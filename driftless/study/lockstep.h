@@ -50,11 +50,6 @@ struct BatchResult {
   double float_wall_s = 0;  ///< in the float model's
 };
 
-/// The boards as a reasoner takes them; board i of the span gets the seed `seed` + first + i. They
-/// look at the examples.
-std::vector<reason::Board> boards_of(std::span<const task::Example> examples, uint64_t seed,
-                                     int64_t first = 0);
-
 class Lockstep {
  public:
   Lockstep(const LockstepOptions& options, const task::Task& task, const Backend& backend,

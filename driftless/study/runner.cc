@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "driftless/base/error.h"
+#include "driftless/reason/boards.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/rollouts.h"
@@ -213,7 +214,7 @@ BatchResult StudyRun::run_noisy(reason::Reasoner& noisy, reason::Reasoner& clean
   const auto seconds = [](Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
   };
-  const std::vector<reason::Board> boards = boards_of(examples, input_.seed, first_board);
+  const std::vector<reason::Board> boards = reason::boards_of(examples, input_.seed, first_board);
   std::vector<int64_t> slots(boards.size());
   std::iota(slots.begin(), slots.end(), 0);
   const auto start = Clock::now();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "driftless/reason/boards.h"
 #include "driftless/reason/calibrate.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/study/backend.h"
@@ -133,7 +134,7 @@ inline Backend linear_backend(LinearStep reference, LinearStep other) {
 /// Calibration boards drawn from examples that outlive the function.
 inline auto draw_from(std::span<const task::Example> examples) {
   return [examples](int64_t count, uint64_t seed) {
-    return reason::draw_boards(boards_of(examples, 0), count, seed);
+    return reason::draw_boards(reason::boards_of(examples, 0), count, seed);
   };
 }
 

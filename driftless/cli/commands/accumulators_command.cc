@@ -12,14 +12,14 @@
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/evaluation.h"
-#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/terminal/interrupt.h"
+#include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
+#include "driftless/reason/boards.h"
 #include "driftless/simulate/accumulator_observer.h"
 #include "driftless/simulate/cpu_reasoner.h"
-#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -72,7 +72,7 @@ std::vector<LayerAccumulation> observe(const Input& input, const Options& option
   Progress progress("observing", std::ssize(input.examples));
   int64_t done = 0;
   reason::run(
-      *reasoner, study::boards_of(input.examples, 0),
+      *reasoner, reason::boards_of(input.examples, 0),
       {.halting = reason::find_halting("fixed"), .max_steps = options.steps, .observer = &observer},
       [&](int64_t, const reason::Answer&) { progress.show(++done, "wide accumulators"); });
   return observer.layers();

@@ -25,8 +25,8 @@
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/model/shapes.h"
+#include "driftless/reason/boards.h"
 #include "driftless/simulate/cpu_reasoner.h"
-#include "driftless/study/lockstep.h"
 
 namespace driftless::cli {
 namespace {
@@ -72,7 +72,7 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
     result.examples = read_boards(task_of(checkpoint), {.path = path, .limit = options.boards});
     require_fits(checkpoint, result.examples, path);
   }
-  result.boards = study::boards_of(result.examples, 0);
+  result.boards = reason::boards_of(result.examples, 0);
   return result;
 }
 

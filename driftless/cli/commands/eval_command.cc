@@ -15,9 +15,9 @@
 #include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/evaluation.h"
-#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/streams.h"
 
 namespace driftless::cli {

@@ -9,8 +9,8 @@
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/scheme_rows.h"
-#include "driftless/cli/terminal/streams.h"
 #include "driftless/cli/study_input.h"
+#include "driftless/cli/terminal/streams.h"
 #include "driftless/cli/terminal/terminal.h"
 #include "driftless/study/ladder.h"
 

@@ -9,8 +9,8 @@
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/terminal/progress.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/store/packed_model.h"
 

@@ -7,9 +7,9 @@
 
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/study_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
-#include "driftless/cli/study_input.h"
 #include "driftless/quant/plan/plan_json.h"
 #include "driftless/study/recommend.h"
 

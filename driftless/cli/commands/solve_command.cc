@@ -10,14 +10,14 @@
 #include "driftless/base/error.h"
 #include "driftless/cli/backend.h"
 #include "driftless/cli/board_files.h"
-#include "driftless/cli/terminal/board_text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/terminal/board_text.h"
 #include "driftless/cli/terminal/solve_view.h"
 #include "driftless/cli/terminal/streams.h"
+#include "driftless/reason/boards.h"
 #include "driftless/reason/run.h"
-#include "driftless/study/lockstep.h"
 #include "driftless/task/text_file.h"
 
 namespace driftless::cli {
@@ -126,7 +126,7 @@ void solve(SolveOptions options) {
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
   require_fits(checkpoint, examples, options.data.empty() ? "solve" : options.data);
   const auto reasoner = make_reasoner_for(model, options);
-  const std::vector<reason::Board> boards = study::boards_of(examples, options.seed);
+  const std::vector<reason::Board> boards = reason::boards_of(examples, options.seed);
   const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;
   std::string json;
   for (size_t i = 0; i < boards.size(); ++i) {

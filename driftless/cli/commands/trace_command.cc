@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "driftless/cli/command.h"
-#include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/scheme_rows.h"
-#include "driftless/cli/terminal/streams.h"
 #include "driftless/cli/study_input.h"
+#include "driftless/cli/terminal/progress.h"
+#include "driftless/cli/terminal/streams.h"
 #include "driftless/study/record/trace.h"
 
 namespace driftless::cli {

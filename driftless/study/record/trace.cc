@@ -10,6 +10,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
+#include "driftless/reason/boards.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/measure/basin.h"
 #include "driftless/study/measure/metrics.h"
@@ -87,7 +88,7 @@ class Tracer {
 
   /// The boards of one batch, in their order.
   std::vector<Json> run(std::span<const task::Example> examples, int64_t first_board) {
-    const std::vector<reason::Board> boards = boards_of(examples, input_.seed, first_board);
+    const std::vector<reason::Board> boards = reason::boards_of(examples, input_.seed, first_board);
     std::vector<int64_t> slots(boards.size());
     std::iota(slots.begin(), slots.end(), 0);
     for_each_model([&](reason::Reasoner& model) {
