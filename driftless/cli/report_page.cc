@@ -22,10 +22,7 @@ report::Check check_with(void (*require)(const study::Json&, std::string_view)) 
   };
 }
 
-}  // namespace
-
-void write_report(const std::vector<std::string>& results, const std::string& title,
-                  const std::string& out) {
+report::Results read_results(const std::vector<std::string>& results) {
   const report::Checks checks{.record = check_with(study::require_record),
                               .qat = check_with(study::require_qat_record),
                               .bench = check_with(study::require_bench_record),
@@ -36,15 +33,29 @@ void write_report(const std::vector<std::string>& results, const std::string& ti
       report::add_text(standard_input(), kStandardInput, checks, read);
     else
       report::add_file(file, checks, read);
+  for (const report::Skipped& line : read.skipped)
+    std::fprintf(stderr, "warning: skipped %s\n", line.reason.c_str());
+  return read;
+}
+
+}  // namespace
+
+void write_report(const std::vector<std::string>& results, const std::string& title,
+                  const std::string& out) {
+  const report::Results read = read_results(results);
   const std::string page =
       report::render_page(read, {.title = title, .version = DRIFTLESS_VERSION});
   write_output(out, page);
-  for (const report::Skipped& line : read.skipped)
-    std::fprintf(stderr, "warning: skipped %s\n", line.reason.c_str());
   std::fprintf(
       stream_beside(out), "%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n",
       out.c_str(), read.records.size() + read.qat.size() + read.benches.size(), read.traces.size(),
       read.claims.size(), read.skipped.size(), static_cast<double>(page.size()) / (1 << 20));
+}
+
+void write_figure(const std::vector<std::string>& results, const report::FigureChoice& choice,
+                  const std::string& out) {
+  write_output(out, report::draw_figure(read_results(results), choice));
+  std::fprintf(stream_beside(out), "%s: figure %s\n", out.c_str(), choice.name.c_str());
 }
 
 std::string report_beside(const std::string& results) {

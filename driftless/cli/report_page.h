@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "driftless/report/figure/figures.h"
+
 namespace driftless::cli {
 
 inline constexpr const char* kReportTitle = "driftless: does the trajectory survive?";
@@ -12,6 +14,10 @@ inline constexpr const char* kReportTitle = "driftless: does the trajectory surv
 /// Writes the page and says on stdout what it holds; skipped lines go to stderr as warnings. Throws
 /// Unsupported in a build without the plotting library.
 void write_report(const std::vector<std::string>& results, const std::string& title,
+                  const std::string& out);
+
+/// Writes one figure and says so on stdout; skipped lines go to stderr as warnings.
+void write_figure(const std::vector<std::string>& results, const report::FigureChoice& choice,
                   const std::string& out);
 
 /// NAME.html for NAME.jsonl, and for NAME.html another name; "" for "".

@@ -26,18 +26,23 @@ struct Kind {
 void add_line(std::string_view text, const std::string& where, const Checks& checks,
               Results& results) {
   const Check check_claim = require_claim;
-  const std::array<Kind, 5> kinds = {{{"schema", checks.record, results.records},
+  const Check check_eval = require_eval;
+  const Check check_log = require_log;
+  const std::array<Kind, 7> kinds = {{{"schema", checks.record, results.records},
                                       {"qat", checks.qat, results.qat},
                                       {"peaks", checks.bench, results.benches},
                                       {"trace", checks.trace, results.traces},
-                                      {"claim", check_claim, results.claims}}};
+                                      {"claim", check_claim, results.claims},
+                                      {"halting", check_eval, results.evals},
+                                      {"kind", check_log, results.logs}}};
   Json line = parse_json(text, where);
   DRIFTLESS_REQUIRE(line.is_object(), ErrorCode::BadFile, where, ": expected an object");
   const auto kind = std::find_if(kinds.begin(), kinds.end(),
                                  [&](const Kind& known) { return line.contains(known.key); });
   DRIFTLESS_REQUIRE(kind != kinds.end(), ErrorCode::BadFile, where,
-                    ": neither a record, a benchmark, a trace nor a claim");
+                    ": neither a record, a benchmark, a trace, a claim, an evaluation nor a log");
   kind->check(line, where);
+  if (kind->key == "kind") line["file"] = where.substr(0, where.rfind(':'));
   kind->list.push_back(std::move(line));
 }
 
@@ -65,6 +70,26 @@ void require_claim(const Json& claim, std::string_view where) {
                                                    verdict.get<std::string>()) != kVerdicts.end(),
                     ErrorCode::BadFile, where, ": claim: verdict; got ", quote(verdict.dump()),
                     ", expected one of ", join(kVerdicts, ", "), " or null");
+}
+
+void require_eval(const Json& eval, std::string_view where) {
+  DRIFTLESS_REQUIRE(eval.contains("model") && eval.at("model").is_string(), ErrorCode::BadFile,
+                    where, ": evaluation: expected a text 'model'");
+  if (eval.contains("pass")) return;
+  for (const std::string_view key : {"share", "n", "low", "high"})
+    DRIFTLESS_REQUIRE(eval.contains("exact") && eval.at("exact").is_object() &&
+                          eval.at("exact").contains(key) && eval.at("exact").at(key).is_number(),
+                      ErrorCode::BadFile, where, ": evaluation: expected a number 'exact.", key,
+                      "'");
+}
+
+void require_log(const Json& line, std::string_view where) {
+  DRIFTLESS_REQUIRE(line.at("kind").is_string(), ErrorCode::BadFile, where,
+                    ": log: expected a text 'kind'");
+  if (line.at("kind") != "eval") return;
+  for (const std::string_view key : {"step", "exact", "exact_low95", "exact_high95"})
+    DRIFTLESS_REQUIRE(line.contains(key) && line.at(key).is_number(), ErrorCode::BadFile, where,
+                      ": log: expected a number '", key, "'");
 }
 
 void add_file(const std::filesystem::path& path, const Checks& checks, Results& results) {

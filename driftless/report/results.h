@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report is made of, read from JSON Lines. A line is an object of one of five kinds, told by
-// a key: a record of a study ("schema"), of quantization-aware training ("qat") or of a benchmark
-// ("peaks"), a trace of boards ("trace"), or a claim with our verdict on it ("claim"). A line that
-// cannot be used is left out and remembered, for the page to say so.
+// What a report is made of, read from JSON Lines. A line is an object of one of seven kinds, told
+// by a key: a record of a study ("schema"), of quantization-aware training ("qat") or of a
+// benchmark
+// ("peaks"), a trace of boards ("trace"), a claim with our verdict on it ("claim"), an evaluation
+// ("halting") or a line of a training log ("kind"). A line that cannot be used is left out and
+// remembered, for the page to say so.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +31,14 @@ struct Results {
   std::vector<Json> benches;
   std::vector<Json> traces;
   std::vector<Json> claims;
+  std::vector<Json> evals;
+  std::vector<Json> logs;  ///< with the name of their file as "file"
   std::vector<Skipped> skipped;
   std::vector<std::string> files;  ///< names without folders
 };
 
-/// Throws Error, its message starting with `where`, if a line is not sound. All but claims are
-/// checked by whoever defines them.
+/// Throws Error, its message starting with `where`, if a line is not sound. Claims, evaluations and
+/// logs are checked here, the others by whoever defines them.
 using Check = std::function<void(const Json& line, std::string_view where)>;
 struct Checks {
   Check record;
@@ -47,6 +51,14 @@ struct Checks {
 /// null, "ours": our numbers, "verdict": "holds", "in part", "fails" or null while unmeasured,
 /// "reason": text}. Throws BadFile.
 void require_claim(const Json& claim, std::string_view where);
+
+/// What the figures read of driftless eval --json: the model, and a share of boards as "exact" or
+/// votes as "pass". Throws BadFile.
+void require_eval(const Json& eval, std::string_view where);
+
+/// What they read of the metrics.jsonl of driftless train: the kind of line and its step, and of an
+/// evaluation the share of boards with its interval. Throws BadFile.
+void require_log(const Json& line, std::string_view where);
 
 /// Adds the lines of a file, or its one object if that is spread over lines, the first of them "{".
 /// Throws Io when it cannot be read.

@@ -54,6 +54,21 @@ TEST(Results, SortsLinesByKind) {
   EXPECT_EQ(results.files, std::vector<std::string>{"results.jsonl"});
 }
 
+TEST(Results, EvaluationsAndTrainingLogsAreLinesToo) {
+  const std::string share = "{\"share\": 0.5, \"n\": 2, \"low\": 0.1, \"high\": 0.9}";
+  const Results results = read(
+      "{\"model\": \"m\", \"halting\": \"fixed\", \"exact\": " + share +
+      "}\n{\"kind\": \"train\", \"step\": 1}\n{\"kind\": \"eval\", \"step\": 2, \"exact\": 0.5, "
+      "\"exact_low95\": 0.4, \"exact_high95\": 0.6}\n{\"kind\": \"eval\", \"step\": 2}\n"
+      "{\"model\": \"m\", \"halting\": \"fixed\"}\n");
+  EXPECT_EQ(results.evals.size(), 1U);
+  ASSERT_EQ(results.logs.size(), 2U);
+  EXPECT_EQ(results.logs[1].at("file"), "results.jsonl");
+  ASSERT_EQ(results.skipped.size(), 2U);
+  EXPECT_NE(results.skipped[0].reason.find("'exact'"), std::string::npos);
+  EXPECT_NE(results.skipped[1].reason.find("'exact.share'"), std::string::npos);
+}
+
 TEST(Results, SkipsWhatItCannotUseAndSaysWhere) {
   struct Case {
     const char* line;
