@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every Markdown page of the project: its links lead to files and headings that exist, and its
-// prose has lines of at most 120 characters.
+// Every Markdown page of the project: its links lead to files and headings that exist, its prose
+// has lines of at most 120 characters and its tables at most six columns.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -106,6 +106,15 @@ TEST(Documents, ProseHasLinesOfAtMost120Characters) {
       const bool is_prose = line.find('|') == std::string::npos &&
                             line.find("http") == std::string::npos && !line.starts_with("<");
       EXPECT_LE(is_prose ? characters(line) : 0, 120) << page << ":" << number;
+    }
+}
+
+TEST(Documents, TablesHaveAtMostSixColumns) {
+  for (const fs::path& page : pages())
+    for (const auto& [number, line] : lines_of(page)) {
+      const bool is_rule = line.starts_with("|--");
+      EXPECT_LE(is_rule ? std::count(line.begin(), line.end(), '|') : 0, 7)
+          << page << ":" << number;
     }
 }
 
