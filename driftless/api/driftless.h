@@ -65,7 +65,7 @@ struct SolveOptions {
   std::function<void(const StepView& step)> on_step = {};
 };
 
-/// A model ready to think. Results do not depend on threads, slots or neighbours. One call at a
+/// A model ready to think. Results do not depend on threads, slots or neighbors. One call at a
 /// time.
 class Engine {
  public:

@@ -96,7 +96,7 @@ struct Runner {
   }
 };
 
-/// What a path says of the first board must not depend on threads and neighbours.
+/// What a path says of the first board must not depend on threads and neighbors.
 void require_same_answers(std::span<const StepEntry> entries, const std::vector<Runner>& runners) {
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < runners.size(); ++i) {

@@ -26,13 +26,13 @@ uint32_t squared_error(const Element& element, std::span<const float> block, int
   return sum;
 }
 
-/// Of the floor exponent and its neighbours, the first of least error in the order S, S + 1, S - 1.
+/// Of the floor exponent and its neighbors, the first of least error in the order S, S + 1, S - 1.
 int least_error_exponent(const Element& element, std::span<const float> block, int floor_exponent,
                          int octave) noexcept {
   int best = limit_exponent(element, floor_exponent);
   uint32_t best_error = squared_error(element, block, best, octave);
-  for (const int neighbour : {floor_exponent + 1, floor_exponent - 1}) {
-    const int exponent = limit_exponent(element, neighbour);
+  for (const int neighbor : {floor_exponent + 1, floor_exponent - 1}) {
+    const int exponent = limit_exponent(element, neighbor);
     const uint32_t error = squared_error(element, block, exponent, octave);
     if (error < best_error) {
       best = exponent;

@@ -16,7 +16,7 @@ class Rope {
   /// Does nothing when the configuration has other positions.
   explicit Rope(const model::ModelConfig& config);
 
-  /// Turns `heads` neighbouring heads of the state's row `row` in place.
+  /// Turns `heads` neighboring heads of the state's row `row` in place.
   void rotate(float* values, int64_t heads, int64_t row) const;
 
  private:

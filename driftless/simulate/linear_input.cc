@@ -16,7 +16,7 @@ using quant::Mat;
 using reason::Point;
 using reason::StridedView;
 
-/// Whether the result does not depend on which values are neighbours.
+/// Whether the result does not depend on which values are neighbors.
 bool is_order_free(const quant::QuantSpec& spec) {
   return spec.granularity == Granularity::Tensor || spec.granularity == Granularity::Unit;
 }

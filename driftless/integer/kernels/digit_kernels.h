@@ -4,7 +4,7 @@
 // sums:
 //
 //   AVX2  255 (a flipped row byte) * 8 (a digit) * 2 (values a 16-bit lane) * 8 (steps) = 32640
-//   NEON  128 * 8 * 8 steps = 8192, and twice that when neighbours are added
+//   NEON  128 * 8 * 8 steps = 8192, and twice that when neighbors are added
 //
 // Written over a vector type V as in dot_kernels.h; V::Narrow holds the 16-bit sums of one vector
 // of columns.

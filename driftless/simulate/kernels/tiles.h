@@ -17,7 +17,7 @@ inline constexpr int64_t kTileRows = 16;
 inline constexpr int64_t kTileDepth = 32;
 inline constexpr int64_t kTileSize = kTileRows * kTileDepth;
 
-/// Rows of neighbouring values.
+/// Rows of neighboring values.
 struct RowsView {
   int64_t rows;
   int64_t columns;

@@ -19,7 +19,7 @@ struct Strides {
   int64_t column = 1;
 };
 
-/// a is [m, k], b is [k, n], c is [m, n]. Columns of a and c are neighbours.
+/// a is [m, k], b is [k, n], c is [m, n]. Columns of a and c are neighbors.
 struct MatmulShape {
   int64_t m, k, n;
   Strides a, b, c;

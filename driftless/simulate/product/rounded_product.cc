@@ -14,7 +14,7 @@ float round_to_bf16(float value) {
   return std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1)) & 0xffff0000u);
 }
 
-/// A matrix by its runs of neighbouring values.
+/// A matrix by its runs of neighboring values.
 struct Runs {
   int64_t count;
   int64_t length;

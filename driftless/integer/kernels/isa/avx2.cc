@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eight columns a vector: AVX2. vpmaddubsw adds the products of two values to a 16-bit lane, and
-// vpmaddwd with 2^shift in both halves widens, adds neighbours and shifts at once.
+// vpmaddwd with 2^shift in both halves widens, adds neighbors and shifts at once.
 #include <cstring>
 
 #include <immintrin.h>
