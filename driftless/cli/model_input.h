@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What eval and solve share: a model, its task and boards that fit it.
+// Models as the command line names them. What was found out about one from elsewhere is said on
+// stderr.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "driftless/reason/reasoner.h"
+#include "driftless/run/study/study_files.h"
 #include "driftless/store/model_file.h"
-#include "driftless/task/table.h"
 
 namespace driftless::cli {
 
@@ -19,24 +14,13 @@ namespace driftless::cli {
 std::filesystem::path default_model();
 std::filesystem::path default_packed_model();
 
-using store::ModelFile;
-
-/// A model file of any kind. What was found out about one from elsewhere goes to stderr. Throws
-/// what store::open_model throws.
-ModelFile load_model(const std::filesystem::path& path);
+/// A model file of any kind. Throws what store::open_model throws.
+store::ModelFile load_model(const std::filesystem::path& path);
 
 /// A float checkpoint. Throws InvalidArgument, besides, for a packed model.
 store::Checkpoint load_float_model(const std::filesystem::path& path);
 
-/// The task that the model was trained for.
-const task::Task& task_of(const store::Checkpoint& checkpoint);
-
-/// Throws BadFile when the boards have another number of cells than the model or name a row that
-/// its puzzle table does not have.
-void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,
-                  const std::string& where);
-
-/// As many as the machine runs at once.
-int64_t default_threads();
+/// The files of a study. Throws what reading them throws.
+run::StudyFiles open_study(const run::StudyOptions& options);
 
 }  // namespace driftless::cli

@@ -16,6 +16,10 @@
 
 namespace driftless::study {
 
+/// Rows that run side by side. More would save little of the float model's share and lose more when
+/// a study is interrupted.
+inline constexpr int64_t kRowsTogether = 4;
+
 struct ReasonerRequest {
   model::ModelConfig config;  ///< the checkpoint's, but for the numbers of cycles
   quant::QuantPlan plan{};    ///< calibrated; empty for float

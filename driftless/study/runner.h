@@ -17,10 +17,6 @@
 
 namespace driftless::study {
 
-/// Rows that run side by side. More would save little of the float model's share and lose more when
-/// a study is interrupted.
-inline constexpr int64_t kRowsTogether = 4;
-
 struct StudyInput {
   std::string name;
   model::ModelConfig config;  ///< of the checkpoint

@@ -9,15 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/evaluation.h"
+#include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/scheme_flags.h"
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
+#include "driftless/cli/terminal/watch.h"
 #include "driftless/reason/boards.h"
+#include "driftless/run/boards.h"
+#include "driftless/run/evaluation.h"
+#include "driftless/run/model.h"
 #include "driftless/simulate/accumulator_observer.h"
 #include "driftless/simulate/cpu_reasoner.h"
 
@@ -29,18 +31,18 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model;
-  BoardSource data{.path = "", .limit = 8};
-  SchemeFlags scheme;
+  run::BoardSource data{.path = "", .limit = 8};
+  run::SchemeText scheme;
   std::vector<int64_t> bits = {14, 16, 18, 20};
   int64_t steps = 0;  // 0: as many as the model was trained with
-  int64_t threads = default_threads();
+  int64_t threads = run::default_threads();
   std::string json;
 };
 
 struct Input {
   store::Checkpoint checkpoint;
   std::vector<task::Example> examples;
-  PlannedScheme scheme;
+  run::PlannedScheme scheme;
 };
 
 /// One width of accumulators and what the model did with them.
@@ -52,17 +54,19 @@ struct Narrow {
   int64_t changed = 0;  // boards with another answer than with wide accumulators
 };
 
-Evaluation evaluate_with(const Input& input, const Options& options,
-                         const integer::Accumulator& accumulator) {
+run::Evaluation evaluate_with(const Input& input, const Options& options,
+                              const integer::Accumulator& accumulator) {
   const auto reasoner =
       simulate::make_cpu_reasoner(input.checkpoint, {.slots = 4 * options.threads,
                                                      .threads = options.threads,
                                                      .plan = &input.scheme.plan,
                                                      .accumulator = &accumulator});
-  return evaluate(*reasoner, task_of(input.checkpoint), input.examples,
-                  {.halting = reason::find_halting("fixed"),
-                   .max_steps = options.steps,
-                   .scheme = "accumulators of " + std::to_string(accumulator.bits) + " bits"});
+  return run::evaluate(
+      *reasoner, run::task_of(input.checkpoint), input.examples,
+      {.halting = reason::find_halting("fixed"),
+       .max_steps = options.steps,
+       .watch = watch_evaluation(std::ssize(input.examples),
+                                 "accumulators of " + std::to_string(accumulator.bits) + " bits")});
 }
 
 std::vector<LayerAccumulation> observe(const Input& input, const Options& options) {
@@ -92,13 +96,13 @@ double share_beyond(const std::vector<LayerAccumulation>& layers, int64_t bits) 
 
 std::vector<Narrow> narrow_runs(const Input& input, const Options& options,
                                 const std::vector<LayerAccumulation>& layers,
-                                const Evaluation& wide) {
+                                const run::Evaluation& wide) {
   std::vector<Narrow> runs;
   runs.reserve(options.bits.size() * integer::kOverflowNames.size());
   for (const int64_t bits : options.bits) {
     for (const auto& [overflow, name] : integer::kOverflowNames) {
       Narrow run{{bits, overflow}, name, share_beyond(layers, bits), {}, 0};
-      const Evaluation result = evaluate_with(input, options, run.accumulator);
+      const run::Evaluation result = evaluate_with(input, options, run.accumulator);
       run.exact = result.score.exact;
       for (size_t i = 0; i < result.answers.size(); ++i)
         run.changed += result.answers[i].tokens != wide.answers[i].tokens ? 1 : 0;
@@ -138,7 +142,7 @@ void print_layers(std::FILE* out, const std::vector<LayerAccumulation>& layers) 
   }
 }
 
-void print_runs(std::FILE* out, const std::vector<Narrow>& runs, const Evaluation& wide) {
+void print_runs(std::FILE* out, const std::vector<Narrow>& runs, const run::Evaluation& wide) {
   std::fprintf(out, "\n%-12s %-9s %12s %8s %22s %8s\n", "accumulators", "overflow", "sums beyond",
                "exact", "95 % interval", "changed");
   const auto line = [&](const std::string& bits, std::string_view overflow, double beyond,
@@ -188,7 +192,7 @@ Json share_json(const task::Share& share) {
 }
 
 Json result_json(const Options& options, const Input& input,
-                 const std::vector<LayerAccumulation>& layers, const Evaluation& wide,
+                 const std::vector<LayerAccumulation>& layers, const run::Evaluation& wide,
                  const std::vector<Narrow>& runs) {
   Json json = {
       {"model", options.model},          {"data", options.data.path},
@@ -213,16 +217,16 @@ void accumulators(Options options) {
         integer::Accumulator::kLeastBits, " to ", integer::Accumulator::kMostBits);
   Input input{load_float_model(options.model), {}, {}};
   if (options.steps == 0) options.steps = input.checkpoint.config.halt_max_steps;
-  input.examples = read_boards(task_of(input.checkpoint), options.data);
-  require_fits(input.checkpoint, input.examples, options.data.path);
-  input.scheme = planned_scheme(options.scheme, input.checkpoint, {}, input.examples);
+  input.examples = run::read_boards(run::task_of(input.checkpoint), options.data);
+  run::require_fits(input.checkpoint, input.examples, options.data.path);
+  input.scheme = run::planned_scheme(options.scheme, input.checkpoint, {}, input.examples);
   DRIFTLESS_REQUIRE(!input.scheme.plan.layers.empty(), ErrorCode::InvalidArgument,
                     "accumulators: the scheme quantizes no layer; expected integers, such as "
                     "--weights mxint4,window=4 --acts mxint4,window=4");
   simulate::require_integer_layers(input.scheme.plan);
   const InterruptGuard guard;
   const std::vector<LayerAccumulation> layers = observe(input, options);
-  const Evaluation wide = evaluate_with(input, options, {});
+  const run::Evaluation wide = evaluate_with(input, options, {});
   const std::vector<Narrow> runs = narrow_runs(input, options, layers, wide);
   std::FILE* const out = stream_beside(options.json);
   std::fprintf(out, "%s, %zu boards of %s, %lld steps\n%s\n\n", options.model.c_str(),

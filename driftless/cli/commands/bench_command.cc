@@ -17,7 +17,6 @@
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/random_model.h"
 #include "driftless/bench/steps.h"
-#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/model_input.h"
@@ -26,6 +25,9 @@
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/model/shapes.h"
 #include "driftless/reason/boards.h"
+#include "driftless/run/backend.h"
+#include "driftless/run/boards.h"
+#include "driftless/run/model.h"
 #include "driftless/simulate/cpu_reasoner.h"
 
 namespace driftless::cli {
@@ -42,7 +44,7 @@ struct BenchOptions {
   std::string data;    // empty: the bundled boards where they fit, otherwise blank ones
   int64_t boards = 4;
   int64_t batch = 8;
-  int64_t threads = default_threads();
+  int64_t threads = run::default_threads();
   int64_t rounds = 20;
   double patience_s = 10;
   std::string json;
@@ -69,8 +71,9 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
     result.examples.resize(1);
     result.examples[0].input.assign(static_cast<size_t>(checkpoint.config.seq_len), 1);
   } else {
-    result.examples = read_boards(task_of(checkpoint), {.path = path, .limit = options.boards});
-    require_fits(checkpoint, result.examples, path);
+    result.examples =
+        run::read_boards(run::task_of(checkpoint), {.path = path, .limit = options.boards});
+    run::require_fits(checkpoint, result.examples, path);
   }
   result.boards = reason::boards_of(result.examples, 0);
   return result;

@@ -11,14 +11,15 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/cli/backend.h"
-#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/evaluation.h"
+#include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/scheme_flags.h"
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/streams.h"
+#include "driftless/cli/terminal/watch.h"
+#include "driftless/run/boards.h"
+#include "driftless/run/evaluation.h"
+#include "driftless/run/votes.h"
 
 namespace driftless::cli {
 namespace {
@@ -27,43 +28,24 @@ using Json = nlohmann::ordered_json;
 
 struct EvalOptions {
   std::string model;
-  BoardSource data;
-  ArcOptions arc;
+  run::BoardSource data;
+  run::ArcOptions arc;
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string halting = "fixed";
-  BackendOptions backend;
+  run::BackendOptions backend;
   uint64_t seed = 0;
-  SchemeFlags scheme;
+  run::SchemeText scheme;
   std::string predictions;
   std::string json;
   std::string submission;
 };
 
-/// The boards of a run; the ARC tasks behind them where the task is ARC.
-struct Boards {
-  const task::Task& task;
-  std::vector<task::Example> examples;
-  std::vector<task::arc::Puzzle> puzzles;
-
-  [[nodiscard]] bool are_arc() const { return task.name == "arc"; }
-};
-
-Boards read_input(const store::Checkpoint& checkpoint, const EvalOptions& options) {
-  Boards boards{.task = task_of(checkpoint), .examples = {}, .puzzles = {}};
-  if (!boards.are_arc()) {
-    boards.examples = read_boards(boards.task, options.data);
-  } else {
-    ArcBoards read = read_arc_boards(checkpoint, options.model, options.data, options.arc);
-    if (!read.strangers.empty())
-      std::fprintf(stderr,
-                   "driftless: warning: the model has no puzzle row for %zu of %zu tasks, which "
-                   "count as wrong (first: %s)\n",
-                   read.strangers.size(), read.puzzles.size(), read.strangers.front().c_str());
-    boards.examples = std::move(read.rows);
-    boards.puzzles = std::move(read.puzzles);
-  }
-  require_fits(checkpoint, boards.examples, options.data.path);
-  return boards;
+void warn_of_strangers(const run::Boards& boards) {
+  if (boards.strangers.empty()) return;
+  std::fprintf(stderr,
+               "driftless: warning: the model has no puzzle row for %zu of %zu tasks, which "
+               "count as wrong (first: %s)\n",
+               boards.strangers.size(), boards.puzzles.size(), boards.strangers.front().c_str());
 }
 
 Json estimate_json(double share, const task::Interval& interval, int64_t n) {
@@ -96,7 +78,8 @@ void print_share(std::FILE* out, const char* name, const task::Share& share, con
 }
 
 /// Prints the accuracy and adds it to the record.
-void report_boards(std::FILE* out, const Boards& boards, const task::Score& score, Json& record) {
+void report_boards(std::FILE* out, const run::Boards& boards, const task::Score& score,
+                   Json& record) {
   record["exact"] = share_json(score.exact);
   record["accepted"] = share_json(score.accepted);
   record["cells"] = mean_json(score.cells);
@@ -109,10 +92,11 @@ void report_boards(std::FILE* out, const Boards& boards, const task::Score& scor
 }
 
 /// The same for ARC; also writes the submission.
-void report_arc(std::FILE* out, const Boards& boards, const Evaluation& result,
+void report_arc(std::FILE* out, const run::Boards& boards, const run::Evaluation& result,
                 const EvalOptions& options, Json& record) {
-  const task::arc::Ballot ballot = count_votes(boards.examples, result.answers);
-  const ArcScore score = score_arc(boards.puzzles, boards.examples, result.answers, ballot);
+  const task::arc::Ballot ballot = run::count_votes(boards.examples, result.answers);
+  const run::ArcScore score =
+      run::score_arc(boards.puzzles, boards.examples, result.answers, ballot);
   record["boards"] = boards.examples.size();
   for (const task::arc::PassRate& rate : score.pass) {
     Json entry = {{"k", rate.k}};
@@ -131,7 +115,7 @@ void report_arc(std::FILE* out, const Boards& boards, const Evaluation& result,
     write_output(options.submission, ballot.submission(boards.puzzles) + "\n");
 }
 
-Json settings_json(const EvalOptions& options, const PlannedScheme& scheme) {
+Json settings_json(const EvalOptions& options, const run::PlannedScheme& scheme) {
   return {{"model", options.model},
           {"data", options.data.path},
           {"device", options.backend.device},
@@ -144,15 +128,15 @@ Json settings_json(const EvalOptions& options, const PlannedScheme& scheme) {
           {"threads", options.backend.threads}};
 }
 
-void print_scheme(std::FILE* out, const PlannedScheme& scheme) {
+void print_scheme(std::FILE* out, const run::PlannedScheme& scheme) {
   std::fprintf(out, "%-10s %s\n", "scheme", scheme.text.c_str());
   if (!scheme.calibration.empty())
     std::fprintf(out, "%-10s %s\n", "calibrated", scheme.calibration.c_str());
 }
 
 /// Under the names that the published code logs them with.
-Json published_json(const Evaluation& result) {
-  const PublishedMetrics& metrics = result.published;
+Json published_json(const run::Evaluation& result) {
+  const run::PublishedMetrics& metrics = result.published;
   return {{"count", metrics.halt_accuracy.n},
           {"accuracy", result.score.cells.mean()},
           {"exact_accuracy", result.score.exact.value()},
@@ -162,7 +146,7 @@ Json published_json(const Evaluation& result) {
           {"q_halt_loss", metrics.halt_loss.mean()}};
 }
 
-void report_effort(std::FILE* out, const Evaluation& result, const EvalOptions& options,
+void report_effort(std::FILE* out, const run::Evaluation& result, const EvalOptions& options,
                    Json& record) {
   int64_t steps = 0;
   for (const reason::Answer& answer : result.answers) steps += answer.steps;
@@ -184,7 +168,7 @@ std::vector<std::string> printed_outputs(const EvalOptions& options) {
   return outputs;
 }
 
-std::string predictions_text(const Boards& boards, const Evaluation& result) {
+std::string predictions_text(const run::Boards& boards, const run::Evaluation& result) {
   std::string text;
   for (size_t i = 0; i < boards.examples.size(); ++i) {
     const task::Example& example = boards.examples[i];
@@ -210,23 +194,25 @@ void require_sound(const EvalOptions& options) {
 
 void eval(EvalOptions options) {
   require_sound(options);
-  const ModelFile model = load_model(options.model);
+  const store::ModelFile model = load_model(options.model);
   const store::Checkpoint& checkpoint = model.checkpoint;
   options.arc.seed = options.seed;
   if (options.steps == 0) options.steps = checkpoint.config.halt_max_steps;
-  const Boards boards = read_input(checkpoint, options);
+  const run::Boards boards =
+      run::read_boards_for(checkpoint, options.model, options.data, options.arc);
+  warn_of_strangers(boards);
   DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
                     "--submission: for ARC models only; got a model for ", boards.task.name);
   const InterruptGuard guard;
-  const PlannedScheme scheme =
-      planned_scheme(options.scheme, model, options.backend, boards.examples);
-  const auto reasoner = model.packed ? make_reasoner(*model.packed, options.backend)
-                                     : make_reasoner(checkpoint, scheme.plan, options.backend);
-  const Evaluation result = evaluate(*reasoner, boards.task, boards.examples,
-                                     {.halting = reason::find_halting(options.halting),
-                                      .max_steps = options.steps,
-                                      .seed = options.seed,
-                                      .scheme = scheme.text});
+  const run::PlannedScheme scheme =
+      run::planned_scheme(options.scheme, model, options.backend, boards.examples);
+  const auto reasoner = run::make_reasoner(model, scheme.plan, options.backend);
+  const run::Evaluation result =
+      run::evaluate(*reasoner, boards.task, boards.examples,
+                    {.halting = reason::find_halting(options.halting),
+                     .max_steps = options.steps,
+                     .seed = options.seed,
+                     .watch = watch_evaluation(std::ssize(boards.examples), scheme.text)});
   if (!options.predictions.empty())
     write_output(options.predictions, predictions_text(boards, result));
   Json record = settings_json(options, scheme);

@@ -76,7 +76,7 @@ void print_packed(const store::PackedModel& packed, const std::string& path) {
 }
 
 void print_model(const std::string& path) {
-  const ModelFile model = load_model(path);
+  const store::ModelFile model = load_model(path);
   const store::Checkpoint& checkpoint = model.checkpoint;
   std::printf("model       %s\n", path.c_str());
   std::printf("parameters  %lld trained\n",

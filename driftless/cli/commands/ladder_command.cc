@@ -8,22 +8,20 @@
 
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/scheme_rows.h"
-#include "driftless/cli/study_input.h"
+#include "driftless/cli/flags/run_flags.h"
+#include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/cli/terminal/terminal.h"
+#include "driftless/cli/terminal/watch.h"
+#include "driftless/run/study/run_study.h"
 #include "driftless/study/ladder.h"
 
 namespace driftless::cli {
 namespace {
 
-std::vector<std::string> default_schemes() {
-  return {study::kLadder.begin(), study::kLadder.end()};
-}
-
 struct Options {
-  StudyFlags flags;
-  SchemeRows rows{.schemes = default_schemes()};
+  run::StudyOptions flags;
+  run::SchemeRows rows{.schemes = run::default_ladder()};
   std::string json;
   bool as_markdown = false;
   ColorFlag color;
@@ -47,36 +45,14 @@ void print(const std::vector<study::Json>& records, const Options& options) {
       first.at("config").at("coverage").get<std::string>() +
       "; intervals 95 %; p: McNemar's exact test; time: of " + "the float model's steps";
   std::printf("%s%s\n%s%s", options.as_markdown ? "\n" : "", note.c_str(),
-              calibration_notes(records).c_str(), study::native_notes(records).c_str());
-}
-
-/// What the flags ask for, or the packed model's own; native rows stand behind their simulations.
-std::vector<study::Row> chosen_rows(const Options& options, const StudyFiles& files) {
-  SchemeRows named = options.rows;
-  if (files.packed()) {
-    DRIFTLESS_REQUIRE(named.schemes == default_schemes() && named.attention == "none",
-                      ErrorCode::InvalidArgument,
-                      "--schemes, --attention: the packed model is quantized already; expected its "
-                      "source");
-    named.schemes = {"none"};
-  }
-  std::vector<study::Row> rows = resolve(named, files.checkpoint().config);
-  if (files.packed()) {
-    study::Row own = row_of(*files.packed());
-    own.steps = rows.front().steps;
-    rows.front().scheme.coverage = own.scheme.coverage;
-    rows.push_back(study::resolve(own, files.checkpoint().config));
-  }
-  files.complete(rows);
-  if (execution_of(options.flags) == study::Execution::Simulated) return rows;
-  std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
-  return with_simulations(rows);
+              run::calibration_notes(records).c_str(), study::native_notes(records).c_str());
 }
 
 void run(const Options& options) {
-  const StudyFiles files(options.flags);
-  const std::vector<study::Row> rows = chosen_rows(options, files);
-  const std::vector<study::Json> records = run_study(files, options.flags, "ladder", rows);
+  const run::StudyFiles files = open_study(options.flags);
+  const std::vector<study::Row> rows = run::ladder_rows(options.rows, files);
+  const std::vector<study::Json> records =
+      run::run_study(files, {.name = "ladder", .rows = rows, .watch = watch_study("ladder")});
   if (!records.empty()) print(records, options);
 }
 

@@ -9,7 +9,8 @@
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/scheme_flags.h"
+#include "driftless/cli/flags/run_flags.h"
+#include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/store/packed_model.h"
@@ -20,20 +21,21 @@ namespace {
 struct QuantizeOptions {
   std::string model;
   std::string output;
-  SchemeFlags scheme;
+  run::SchemeText scheme;
 };
 
 /// Activations follow the weights where those are an mx format, whose scales need no calibration.
-void complete(SchemeFlags& flags) {
-  DRIFTLESS_REQUIRE(flags.weights != "none" || !flags.plan.empty(), ErrorCode::InvalidArgument,
+void complete(run::SchemeText& scheme) {
+  DRIFTLESS_REQUIRE(scheme.weights != "none" || !scheme.plan.empty(), ErrorCode::InvalidArgument,
                     "quantize: nothing to pack; expected --weights, such as mxint4, or --plan");
-  if (flags.acts == "none" && flags.weights.starts_with("mx")) flags.acts = flags.weights;
+  if (scheme.acts == "none" && scheme.weights.starts_with("mx")) scheme.acts = scheme.weights;
 }
 
 void quantize(QuantizeOptions options) {
   if (options.scheme.plan.empty()) complete(options.scheme);
   const store::Checkpoint checkpoint = load_float_model(options.model);
-  const PlannedScheme scheme = planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
+  const run::PlannedScheme scheme =
+      run::planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
   store::PackedModel packed = [&] {
     const Progress progress("packing " + scheme.text);
     return store::pack_model(checkpoint, scheme.plan);

@@ -7,7 +7,8 @@
 
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
-#include "driftless/cli/study_input.h"
+#include "driftless/cli/flags/run_flags.h"
+#include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/quant/plan/plan_json.h"
@@ -17,7 +18,7 @@ namespace driftless::cli {
 namespace {
 
 struct Options {
-  StudyFlags flags;
+  run::StudyOptions flags;
   std::vector<std::string> choices{"mxint8", "mxint4,rule=mse", "mxint3,rule=mse"};
   std::string coverage = "block";
   double within = 1.0;  // points
@@ -62,10 +63,11 @@ void print_checks(std::FILE* out, const study::Recommendation& result, const Opt
 
 void run(const Options& options) {
   DRIFTLESS_REQUIRE(
-      execution_of(options.flags) == study::Execution::Simulated, ErrorCode::Unsupported,
+      run::find_device(options.flags.backend.device).execution == study::Execution::Simulated,
+      ErrorCode::Unsupported,
       "recommend: --native; layers are quantized one at a time, and the native engine "
       "needs all of the block; expected a simulating device");
-  const StudyFiles files(options.flags);
+  const run::StudyFiles files = open_study(options.flags);
   const study::StudyInput input = files.input("recommend");
   study::RecommendInput search{
       .config = input.config,

@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/cli/backend.h"
-#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/scheme_flags.h"
 #include "driftless/cli/terminal/board_text.h"
 #include "driftless/cli/terminal/solve_view.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/reason/boards.h"
 #include "driftless/reason/run.h"
+#include "driftless/run/backend.h"
+#include "driftless/run/boards.h"
+#include "driftless/run/model.h"
+#include "driftless/run/scheme.h"
 #include "driftless/task/text_file.h"
 
 namespace driftless::cli {
@@ -49,11 +50,9 @@ std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const
     const auto lines = task::lines_of(standard_input());
     if (lines.size() == 1 && task.name != "arc") return {example_from_text(task, lines.front())};
   }
-  const BoardSource source{.path = options.data};
-  if (task.name != "arc") return read_boards(task, source);
-  return read_arc_boards(checkpoint, options.model, source,
-                         {.identifiers = options.identifiers, .variants = 1, .seed = 0})
-      .rows;
+  return run::read_boards_for(checkpoint, options.model, {.path = options.data},
+                              {.identifiers = options.identifiers, .variants = 1, .seed = 0})
+      .examples;
 }
 
 /// What is on standard output and, where both are asked for, lines of JSON besides.
@@ -100,15 +99,14 @@ std::string title_of(const task::Example& example, size_t index, size_t count) {
 }
 
 /// A float model runs natively as mxint4 in weights and activations.
-std::unique_ptr<reason::Reasoner> make_reasoner_for(const ModelFile& model,
+std::unique_ptr<reason::Reasoner> make_reasoner_for(const store::ModelFile& model,
                                                     const SolveOptions& options) {
-  const BackendOptions backend{
+  const run::BackendOptions backend{
       .device = options.is_native ? "native" : "cpu", .dtype = options.dtype, .slots = 1};
-  if (model.packed) return make_reasoner(*model.packed, backend);
-  if (!options.is_native) return make_reasoner(model.checkpoint, {}, backend);
-  SchemeFlags scheme;
-  scheme.weights = scheme.acts = "mxint4";
-  return make_reasoner(model.checkpoint, planned_scheme(scheme, model, backend, {}).plan, backend);
+  run::SchemeText scheme;
+  if (options.is_native && !model.packed) scheme.weights = scheme.acts = "mxint4";
+  const quant::QuantPlan plan = run::planned_scheme(scheme, model, backend, {}).plan;
+  return run::make_reasoner(model, plan, backend);
 }
 
 void solve(SolveOptions options) {
@@ -116,15 +114,15 @@ void solve(SolveOptions options) {
     reject("--data", "got a board besides, expected one of them");
   if (options.model.empty())
     options.model = (options.is_native ? default_packed_model() : default_model()).string();
-  const ModelFile model = load_model(options.model);
+  const store::ModelFile model = load_model(options.model);
   const store::Checkpoint& checkpoint = model.checkpoint;
   DRIFTLESS_REQUIRE(checkpoint.config.task != model::Task::Other, ErrorCode::Unsupported,
                     options.model,
                     ": the model's task has no boards that could be shown; expected "
                     "'driftless eval' with a data-set folder");
-  const task::Task& task = task_of(checkpoint);
+  const task::Task& task = run::task_of(checkpoint);
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
-  require_fits(checkpoint, examples, options.data.empty() ? "solve" : options.data);
+  run::require_fits(checkpoint, examples, options.data.empty() ? "solve" : options.data);
   const auto reasoner = make_reasoner_for(model, options);
   const std::vector<reason::Board> boards = reason::boards_of(examples, options.seed);
   const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;

@@ -13,10 +13,12 @@
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
+#include "driftless/cli/flags/run_flags.h"
+#include "driftless/cli/model_input.h"
 #include "driftless/cli/report_page.h"
-#include "driftless/cli/scheme_rows.h"
-#include "driftless/cli/study_input.h"
 #include "driftless/cli/terminal/terminal.h"
+#include "driftless/cli/terminal/watch.h"
+#include "driftless/run/study/run_study.h"
 #include "driftless/study/ladder.h"
 #include "driftless/study/recipe.h"
 #include "driftless/task/text_file.h"
@@ -25,7 +27,7 @@ namespace driftless::cli {
 namespace {
 
 struct Options {
-  StudyFlags flags;
+  run::StudyOptions flags;
   std::string recipe;
   std::string rows;  // empty: all
   ColorFlag color;
@@ -94,17 +96,18 @@ void run(const Options& options) {
   study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
   for (const std::string& override : options.flags.overrides)
     study::override_rows(recipe, override);
-  const StudyFiles files(options.flags);
+  const run::StudyFiles files = open_study(options.flags);
   std::vector<study::Row> rows = study::rows_for(recipe, files.checkpoint().config);
-  if (execution_of(options.flags) == study::Execution::Native)
-    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
   const Stretch stretch = options.rows.empty() ? Stretch{0, std::ssize(rows)}
                                                : parse_stretch(options.rows, std::ssize(rows));
   const auto asked = std::span(rows).subspan(static_cast<size_t>(stretch.first),
                                              static_cast<size_t>(stretch.count));
   files.complete(asked);
   const std::vector<study::Json> records =
-      run_study(files, options.flags, recipe.name, asked, stretch.first);
+      run::run_study(files, {.name = recipe.name,
+                             .rows = asked,
+                             .first_row = stretch.first,
+                             .watch = watch_study(recipe.name)});
   if (records.empty()) return;  // another rank has them
   if (options.flags.out.empty()) {
     for (const study::Json& record : records) std::printf("%s\n", record.dump().c_str());
@@ -113,7 +116,7 @@ void run(const Options& options) {
   const bool has_color = find_ink(options.color, find_terminal()) == Ink::Colored;
   const auto style = has_color ? study::TableStyle::Colored : study::TableStyle::Plain;
   std::printf("%s%s\n", study::ladder_table(records, style).c_str(),
-              calibration_notes(records).c_str());
+              run::calibration_notes(records).c_str());
   write_report_beside(options.flags.out);
 }
 

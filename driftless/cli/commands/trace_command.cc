@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless trace: records trajectories of a few boards for the player of a report.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "driftless/cli/command.h"
-#include "driftless/cli/scheme_rows.h"
-#include "driftless/cli/study_input.h"
+#include "driftless/cli/flags/run_flags.h"
+#include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/study/record/trace.h"
@@ -17,16 +16,14 @@ namespace driftless::cli {
 namespace {
 
 struct Options {
-  StudyFlags flags;
-  SchemeRows rows{.schemes{"none", "int4/tensor/static", "mxint4", "mxint4,rule=mse"}};
+  run::StudyOptions flags;
+  run::SchemeRows rows{.schemes{"none", "int4/tensor/static", "mxint4", "mxint4,rule=mse"}};
 };
 
 void run(const Options& options) {
-  const StudyFiles files(options.flags);
+  const run::StudyFiles files = open_study(options.flags);
   const study::StudyInput input = files.input("trace");
-  std::vector<study::Row> rows = resolve(options.rows, input.config);
-  if (execution_of(options.flags) == study::Execution::Native)
-    std::transform(rows.begin(), rows.end(), rows.begin(), native_row);
+  std::vector<study::Row> rows = run::resolve(options.rows, input.config);
   files.complete(rows);
   const study::Json trace = [&] {
     const Progress progress("tracing");

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/cli/board_files.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data/data_augment.h"
 #include "driftless/cli/data/data_report.h"
-#include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
+#include "driftless/run/boards.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
@@ -31,7 +30,7 @@ namespace sudoku = task::sudoku;
 
 struct DataOptions {
   std::string task;  // "": told by the file
-  BoardSource input;
+  run::BoardSource input;
   std::string output;
   int64_t count = 0;
   uint64_t seed = 0;
@@ -91,7 +90,7 @@ void generate(DataOptions& options) {
 
 /// The task that the user names, else the one that the file looks like.
 const task::Task& task_of(const DataOptions& options) {
-  return options.task.empty() ? guess_task(options.input) : task::find_task(options.task);
+  return options.task.empty() ? run::guess_task(options.input) : task::find_task(options.task);
 }
 
 std::string sudoku_csv(const std::vector<Example>& examples) {
@@ -127,11 +126,11 @@ void convert(const DataOptions& options) {
   std::string text;
   int64_t count = 0;
   if (is_arc(task)) {
-    const auto puzzles = read_arc_puzzles(options.input);
+    const auto puzzles = run::read_arc_puzzles(options.input);
     count = std::ssize(puzzles);
     text = task::arc::to_json(puzzles);
   } else {
-    const auto examples = read_boards(task, options.input);
+    const auto examples = run::read_boards(task, options.input);
     count = std::ssize(examples);
     text = task.name == "sudoku" ? sudoku_csv(examples) : maze_csv(examples);
   }
@@ -144,15 +143,15 @@ void convert(const DataOptions& options) {
 void check(const DataOptions& options) {
   const task::Task& task = task_of(options);
   const std::string text =
-      is_arc(task) ? check_text(read_arc_puzzles(options.input))
-                   : check_text(task, read_boards(task, options.input), options.input.path);
+      is_arc(task) ? check_text(run::read_arc_puzzles(options.input))
+                   : check_text(task, run::read_boards(task, options.input), options.input.path);
   std::printf("%s: %s", options.input.path.c_str(), text.c_str());
 }
 
 void print_stats(const DataOptions& options) {
   const task::Task& task = task_of(options);
-  const std::string text = is_arc(task) ? stats_text(read_arc_puzzles(options.input))
-                                        : stats_text(task, read_boards(task, options.input));
+  const std::string text = is_arc(task) ? stats_text(run::read_arc_puzzles(options.input))
+                                        : stats_text(task, run::read_boards(task, options.input));
   std::printf("%-12s %s\n%s", "task", std::string(task.name).c_str(), text.c_str());
 }
 

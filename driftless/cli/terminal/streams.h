@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "-" in the place of a file: standard input or standard output.
+// "-" in the place of a file to write: standard output.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "driftless/base/standard_input.h"
+
 namespace driftless::cli {
-
-inline constexpr std::string_view kStandardStream = "-";
-inline constexpr const char* kStandardInput = "standard input";  ///< in messages
-
-/// All of standard input; the first call reads it.
-const std::string& standard_input();
-
-/// The bytes of a file, or of standard input. Throws Io.
-std::vector<std::byte> read_input(const std::string& path);
 
 /// Writes a file as write_file_atomic does, or to standard output; "" is no file. Throws Io.
 void write_output(const std::string& path, std::span<const std::byte> bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a study named by their quantizers on the command line, as ladder and trace take them.
+// Rows of a study named by their quantizers, as ladder and trace take them.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "driftless/cli/flags/flags.h"
 #include "driftless/store/packed_model.h"
 #include "driftless/study/record/row.h"
-#include "driftless/study/runner.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 
 struct SchemeRows {
   std::vector<std::string> schemes;  ///< as study::ladder_row reads them
@@ -20,9 +18,6 @@ struct SchemeRows {
   std::string attention = "none";  ///< of the rows that quantize
   int64_t steps = 0;               ///< 0: the model's
 };
-
-/// --schemes, --coverage, --attention and --steps.
-void add_scheme_row_flags(const Verb& verb, SchemeRows& rows);
 
 /// The rows of a study. Throws InvalidArgument on a scheme that is none.
 std::vector<study::Row> resolve(const SchemeRows& rows, const model::ModelConfig& config);
@@ -37,4 +32,4 @@ std::vector<study::Row> with_simulations(std::span<const study::Row> rows);
 /// differ, which no row of a table could say.
 study::Row row_of(const store::PackedModel& packed);
 
-}  // namespace driftless::cli
+}  // namespace driftless::run

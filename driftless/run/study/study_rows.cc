@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/cli/scheme_rows.h"
+#include "driftless/run/study/study_rows.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "driftless/reason/linear_layers.h"
 #include "driftless/study/ladder.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 namespace {
 
 bool is_float(const quant::Scheme& scheme) {
@@ -16,18 +16,6 @@ bool is_float(const quant::Scheme& scheme) {
 }
 
 }  // namespace
-
-void add_scheme_row_flags(const Verb& verb, SchemeRows& rows) {
-  verb.add_option("--schemes", rows.schemes,
-                  "quantizers for weights and activations, or WEIGHTS:ACTIVATIONS")
-      .shows_default();
-  verb.add_option("--coverage", rows.coverage, "block: the recursive block; linear: heads too")
-      .shows_default();
-  verb.add_option("--attention", rows.attention,
-                  "scores and values of attention in quantized rows: none or int8")
-      .shows_default();
-  verb.add_option("--steps", rows.steps, "supervision steps (default: the model's)").positive();
-}
 
 std::vector<study::Row> resolve(const SchemeRows& rows, const model::ModelConfig& config) {
   std::vector<study::Row> resolved;
@@ -85,4 +73,4 @@ study::Row row_of(const store::PackedModel& packed) {
           .plan = packed.plan};
 }
 
-}  // namespace driftless::cli
+}  // namespace driftless::run

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/cli/calibration.h"
+#include "driftless/run/calibration.h"
 
 #include <algorithm>
 
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
 #include "driftless/reason/boards.h"
-#include "driftless/reason/calibrate.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 namespace {
 
 std::string text_of(std::span<const uint8_t> tokens) { return {tokens.begin(), tokens.end()}; }
@@ -21,32 +20,13 @@ std::string described(int64_t count, const std::string& file, int64_t seed) {
 
 }  // namespace
 
-void add_calibration_flags(const Verb& verb, CalibrationFlags& flags) {
-  constexpr const char* kGroup = "Calibration";
-  verb.add_input("--calibration-data", flags.data,
-                 "boards for static scales and smoothing (default: of the task's generator)")
-      .group(kGroup);
-  verb.add_option("--calibration-boards", flags.boards,
-                  "draw this many of them (default: " + std::to_string(kCalibrationBoards) +
-                      ", or all of a file that has fewer)")
-      .positive()
-      .group(kGroup);
-  verb.add_option("--calibration-seed", flags.seed,
-                  "of the draw (default: " + std::to_string(study::kCalibrationSeed) + ")")
-      .between(0, 1e9)
-      .group(kGroup);
-  verb.add_switch("--calibration-may-overlap", flags.may_overlap,
-                  "draw boards that are scored too, which flatters static scales")
-      .group(kGroup);
-}
-
-CalibrationBoards::CalibrationBoards(const CalibrationFlags& flags, Source source)
-    : flags_(flags), source_(std::move(source)) {
+CalibrationBoards::CalibrationBoards(const CalibrationOptions& options, Source source)
+    : options_(options), source_(std::move(source)) {
   for (const task::Example& example : source_.scored) scored_.insert(text_of(example.input));
 }
 
 void CalibrationBoards::require_source() const {
-  DRIFTLESS_REQUIRE(!flags_.data.empty() || source_.task.generate != nullptr,
+  DRIFTLESS_REQUIRE(!options_.data.empty() || source_.task.generate != nullptr,
                     ErrorCode::InvalidArgument,
                     "static scales and smoothing need calibration boards, and there is no "
                     "generator for ",
@@ -55,8 +35,8 @@ void CalibrationBoards::require_source() const {
 
 int64_t CalibrationBoards::usual_count() const {
   require_source();
-  return flags_.data.empty() ? kCalibrationBoards
-                             : std::min(kCalibrationBoards, std::ssize(source_.file));
+  return options_.data.empty() ? kCalibrationBoards
+                               : std::min(kCalibrationBoards, std::ssize(source_.file));
 }
 
 bool CalibrationBoards::is_scored(std::span<const uint8_t> tokens) const {
@@ -79,7 +59,7 @@ std::vector<task::Example> CalibrationBoards::generate(int64_t count, uint64_t s
 
 std::vector<reason::Board> CalibrationBoards::draw(int64_t count, uint64_t seed) {
   require_source();
-  if (flags_.data.empty()) {
+  if (options_.data.empty()) {
     generated_.push_back(generate(count, seed));
     return reason::boards_of(generated_.back(), source_.noise_seed);
   }
@@ -88,15 +68,32 @@ std::vector<reason::Board> CalibrationBoards::draw(int64_t count, uint64_t seed)
   const int64_t overlap =
       std::count_if(boards.begin(), boards.end(),
                     [&](const reason::Board& board) { return is_scored(board.tokens); });
-  DRIFTLESS_REQUIRE(overlap == 0 || flags_.may_overlap, ErrorCode::InvalidArgument,
-                    "--calibration-data; got ", overlap, " of ", count, " boards of ", flags_.data,
+  DRIFTLESS_REQUIRE(overlap == 0 || options_.may_overlap, ErrorCode::InvalidArgument,
+                    "--calibration-data; got ", overlap, " of ", count, " boards of ",
+                    options_.data,
                     " that are scored too, expected none; name other boards, or allow it with "
                     "--calibration-may-overlap");
   return boards;
 }
 
 std::string CalibrationBoards::describe(int64_t count, uint64_t seed) const {
-  return described(count, flags_.data, static_cast<int64_t>(seed));
+  return described(count, options_.data, static_cast<int64_t>(seed));
+}
+
+void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& backend,
+               const CalibrationOptions& options, std::span<const reason::Board> boards,
+               std::span<quant::QuantPlan> plans) {
+  BackendOptions each = simulating(backend);
+  int64_t threads = 1;
+  if (find_device(each.device).calibrates_by_thread) {
+    threads = each.threads;
+    each.threads = each.slots = 1;
+  }
+  const auto make = [&](const quant::QuantPlan* transforms) {
+    return make_reasoner(checkpoint, transforms ? *transforms : quant::QuantPlan{}, each);
+  };
+  reason::calibrate(make, boards, plans, threads,
+                    options.watch ? options.watch(std::ssize(boards)) : reason::OnBoard());
 }
 
 std::string calibration_notes(std::span<const study::Json> records) {
@@ -115,4 +112,4 @@ std::string calibration_notes(std::span<const study::Json> records) {
   return text;
 }
 
-}  // namespace driftless::cli
+}  // namespace driftless::run

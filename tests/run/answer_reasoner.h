@@ -9,7 +9,7 @@
 
 #include "driftless/reason/reasoner.h"
 
-namespace driftless::cli_testing {
+namespace driftless::run::testing {
 
 struct Prepared {
   std::vector<uint8_t> tokens;
@@ -47,4 +47,4 @@ class AnswerReasoner : public reason::Reasoner {
   mutable std::vector<float> logits_;
 };
 
-}  // namespace driftless::cli_testing
+}  // namespace driftless::run::testing

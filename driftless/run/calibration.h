@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards for static scales and smoothing, by one rule for every command: those of a file, or, where
-// none is named, of the task's generator; never boards that are scored, unless a flag allows it.
+// Static scales and smoothing, by one rule for every caller: the boards are those of a file, or,
+// where none is named, of the task's generator; never boards that are scored, unless that is
+// allowed.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "driftless/cli/flags/flags.h"
-#include "driftless/reason/reasoner.h"
+#include "driftless/reason/calibrate.h"
+#include "driftless/run/backend.h"
 #include "driftless/study/record/fields.h"
-#include "driftless/study/record/row.h"
 #include "driftless/task/table.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 
-struct CalibrationFlags {
-  std::string data;               // "": the task's generator makes the boards
-  int64_t boards = 0;             // 0: kCalibrationBoards, or all of the file if it has fewer
-  std::optional<int64_t> seed{};  // absent: a row's own, study::kCalibrationSeed unless it says so
-  bool may_overlap = false;       // whether boards that are scored may be drawn
+struct CalibrationOptions {
+  std::string data{};  ///< "": the task's generator makes the boards
+  int64_t boards = 0;  ///< 0: kCalibrationBoards, or all of the file if it has fewer
+  std::optional<int64_t>
+      seed{};                ///< absent: a row's own, study::kCalibrationSeed unless it says so
+  bool may_overlap = false;  ///< whether boards that are scored may be drawn
+  /// Called where a calibration starts, with the number of its boards; who it returns is told how
+  /// far that is, and lives as long.
+  std::function<reason::OnBoard(int64_t boards)> watch{};
 };
 
 inline constexpr int64_t kCalibrationBoards = 200;
 /// What records call the file of generated boards.
 inline constexpr const char* kGenerated = "generated";
 
-void add_calibration_flags(const Verb& verb, CalibrationFlags& flags);
-
 class CalibrationBoards {
  public:
   struct Source {
     const task::Task& task;
-    int64_t cells;                          ///< of a board
-    std::vector<task::Example> file;        ///< the boards of flags.data; none where it names none
+    int64_t cells;                    ///< of a board
+    std::vector<task::Example> file;  ///< the boards of options.data; none where it names none
     std::span<const task::Example> scored;  ///< of interest to the constructor only
     uint64_t noise_seed = 0;                ///< of random states and noise, see reason::Board
   };
-  CalibrationBoards(const CalibrationFlags& flags, Source source);
+  CalibrationBoards(const CalibrationOptions& options, Source source);
 
   /// How many boards are drawn where nothing says so. Throws InvalidArgument where there is neither
   /// a file nor a generator.
@@ -61,13 +63,18 @@ class CalibrationBoards {
   [[nodiscard]] std::vector<task::Example> generate(int64_t count, uint64_t seed) const;
   [[nodiscard]] bool is_scored(std::span<const uint8_t> tokens) const;
 
-  CalibrationFlags flags_;
+  CalibrationOptions options_;
   Source source_;
   std::set<std::string, std::less<>> scored_;
   std::deque<std::vector<task::Example>> generated_;
 };
 
+/// reason::calibrate of the float model on the device's simulator.
+void calibrate(const store::Checkpoint& checkpoint, const BackendOptions& backend,
+               const CalibrationOptions& options, std::span<const reason::Board> boards,
+               std::span<quant::QuantPlan> plans);
+
 /// What records say of the boards behind static scales, one line for each draw; "" for none.
 std::string calibration_notes(std::span<const study::Json> records);
 
-}  // namespace driftless::cli
+}  // namespace driftless::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards from files and data-set folders, and what a model needs to be asked about them.
+// Boards from files, standard input and data-set folders, as a model is asked about them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "driftless/task/arc/grid.h"
 #include "driftless/task/table.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 
 /// Where boards come from.
 struct BoardSource {
@@ -39,16 +39,21 @@ struct ArcOptions {
   uint64_t seed = 0;        ///< of the variants for a model without a puzzle table
 };
 
-struct ArcBoards {
-  std::vector<task::arc::Puzzle> puzzles;
-  std::vector<task::Example> rows;
-  /// Tasks that the model's puzzle table does not have; they have no rows.
-  std::vector<std::string> strangers;
+/// The boards of a model's task; for ARC with the tasks behind them.
+struct Boards {
+  const task::Task& task;
+  std::vector<task::Example> examples{};
+  std::vector<task::arc::Puzzle> puzzles{};
+  /// ARC tasks that the model's puzzle table does not have; they have no boards.
+  std::vector<std::string> strangers{};
+
+  [[nodiscard]] bool are_arc() const { return task.name == "arc"; }
 };
 
-/// Throws BadFile when the list of names does not fit the model's puzzle table, InvalidArgument
-/// when a grid does not fit its canvas or the model knows none of the tasks.
-ArcBoards read_arc_boards(const store::Checkpoint& checkpoint, const std::filesystem::path& model,
-                          const BoardSource& source, const ArcOptions& options);
+/// Boards that fit the model of a file. Throws what the readers throw, BadFile where the boards do
+/// not fit (see require_fits) or the list of names does not fit the puzzle table, InvalidArgument
+/// when a grid does not fit its canvas or the model knows none of the ARC tasks.
+Boards read_boards_for(const store::Checkpoint& checkpoint, const std::filesystem::path& model,
+                       const BoardSource& source, const ArcOptions& options);
 
-}  // namespace driftless::cli
+}  // namespace driftless::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags that say how a model is quantized, and the plan that they ask for.
+// How a model is quantized, as texts say it, and the plan that they ask for.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 #include <span>
 #include <string>
 
-#include "driftless/cli/backend.h"
-#include "driftless/cli/calibration.h"
-#include "driftless/cli/flags/flags.h"
 #include "driftless/quant/plan/plan.h"
-#include "driftless/store/checkpoint.h"
+#include "driftless/run/backend.h"
+#include "driftless/run/calibration.h"
+#include "driftless/store/model_file.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 
-struct SchemeFlags {
+/// Texts as quant/spec.h and quant/plan/scheme.h define them.
+struct SchemeText {
   std::string weights = "none";
   std::string acts = "none";
   std::string coverage = "block";
@@ -24,13 +24,11 @@ struct SchemeFlags {
   std::optional<double> smooth;
   bool hadamard = false;
   std::string attention = "none";
-  std::string plan;
-  CalibrationFlags calibration{};
+  std::string plan;  ///< a plan per layer (JSON file) instead of the above
+  CalibrationOptions calibration{};
 };
 
-void add_scheme_flags(const Verb& verb, SchemeFlags& flags);
-
-/// What the flags come to for one model.
+/// What the texts come to for one model.
 struct PlannedScheme {
   quant::QuantPlan plan;
   std::string text;         // the resolved pair and coverage, for every result
@@ -39,13 +37,13 @@ struct PlannedScheme {
 
 /// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be, on
 /// the backend that will run it; `scored` are the boards that it will be scored on. Throws what
-/// CalibrationBoards, require_device, reading, resolving and calibrating throw.
-PlannedScheme planned_scheme(const SchemeFlags& flags, const store::Checkpoint& checkpoint,
+/// CalibrationBoards, find_device, reading, resolving and calibrating throw.
+PlannedScheme planned_scheme(const SchemeText& scheme, const store::Checkpoint& checkpoint,
                              const BackendOptions& backend, std::span<const task::Example> scored);
 
 /// The same for a model file of either kind. A packed model brings its plan; throws InvalidArgument
-/// where the flags ask for another one.
-PlannedScheme planned_scheme(const SchemeFlags& flags, const ModelFile& model,
+/// where the texts ask for another one.
+PlannedScheme planned_scheme(const SchemeText& scheme, const store::ModelFile& model,
                              const BackendOptions& backend, std::span<const task::Example> scored);
 
-}  // namespace driftless::cli
+}  // namespace driftless::run

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/cli/board_files.h"
+#include "driftless/run/boards.h"
 
 #include <cmath>
 
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
-#include "driftless/cli/terminal/streams.h"
+#include "driftless/base/standard_input.h"
+#include "driftless/run/model.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"
 #include "driftless/task/text_file.h"
 
-namespace driftless::cli {
+namespace driftless::run {
 namespace {
 
 namespace arc = task::arc;
@@ -107,6 +108,28 @@ auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
   }
 }
 
+void add_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
+                    const BoardSource& source, const ArcOptions& options, Boards& boards) {
+  const model::ModelConfig& config = checkpoint.config;
+  const arc::RowOptions row_options{
+      .side = std::llround(std::sqrt(static_cast<double>(config.seq_len))),
+      .variants = options.variants};
+  boards.puzzles = read_arc_puzzles(source);
+  if (config.puzzle_emb_len == 0 || config.num_puzzle_identifiers == 1) {
+    Rng rng(options.seed);
+    boards.examples = arc::rows(boards.puzzles, row_options, rng);
+    return;
+  }
+  const Path names = identifiers_path(model, source, options);
+  const arc::Identifiers identifiers = read_names(config, names);
+  for (const arc::Puzzle& puzzle : boards.puzzles)
+    if (identifiers.of(puzzle.name).empty()) boards.strangers.push_back(puzzle.name);
+  DRIFTLESS_REQUIRE(boards.strangers.size() < boards.puzzles.size(), ErrorCode::InvalidArgument,
+                    source.path, ": the model knows none of the tasks; got ",
+                    quote(boards.strangers.front()), ", expected names of ", names.string());
+  boards.examples = arc::rows(boards.puzzles, identifiers, row_options);
+}
+
 }  // namespace
 
 const task::Task& guess_task(const BoardSource& given) {
@@ -147,28 +170,15 @@ std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& given) {
   return puzzles;
 }
 
-ArcBoards read_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
-                          const BoardSource& given, const ArcOptions& options) {
-  const BoardSource source = resolved(given);
-  const model::ModelConfig& config = checkpoint.config;
-  const arc::RowOptions row_options{
-      .side = std::llround(std::sqrt(static_cast<double>(config.seq_len))),
-      .variants = options.variants};
-  ArcBoards boards{.puzzles = read_arc_puzzles(source), .rows = {}, .strangers = {}};
-  if (config.puzzle_emb_len == 0 || config.num_puzzle_identifiers == 1) {
-    Rng rng(options.seed);
-    boards.rows = arc::rows(boards.puzzles, row_options, rng);
-    return boards;
-  }
-  const Path names = identifiers_path(model, source, options);
-  const arc::Identifiers identifiers = read_names(config, names);
-  for (const arc::Puzzle& puzzle : boards.puzzles)
-    if (identifiers.of(puzzle.name).empty()) boards.strangers.push_back(puzzle.name);
-  DRIFTLESS_REQUIRE(boards.strangers.size() < boards.puzzles.size(), ErrorCode::InvalidArgument,
-                    source.path, ": the model knows none of the tasks; got ",
-                    quote(boards.strangers.front()), ", expected names of ", names.string());
-  boards.rows = arc::rows(boards.puzzles, identifiers, row_options);
+Boards read_boards_for(const store::Checkpoint& checkpoint, const Path& model,
+                       const BoardSource& source, const ArcOptions& options) {
+  Boards boards{.task = task_of(checkpoint)};
+  if (boards.are_arc())
+    add_arc_boards(checkpoint, model, resolved(source), options, boards);
+  else
+    boards.examples = read_boards(boards.task, source);
+  require_fits(checkpoint, boards.examples, source.path);
   return boards;
 }
 
-}  // namespace driftless::cli
+}  // namespace driftless::run
