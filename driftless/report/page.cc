@@ -100,7 +100,8 @@ Json page_data(const Results& results, const PageOptions& options) {
   return {{"title", options.title},     {"version", options.version},
           {"records", results.records}, {"qat", results.qat},
           {"benches", results.benches}, {"traces", std::move(traces)},
-          {"claims", results.claims},   {"skipped", std::move(skipped)},
+          {"claims", results.claims},   {"evals", results.evals},
+          {"logs", results.logs},       {"skipped", std::move(skipped)},
           {"files", results.files},     {"boards_left_out", left_out}};
 }
 

@@ -1,6 +1,6 @@
 // The fourth mark: paths in the plane that holds most of the trajectories, from a trace.
 
-function drawPlane(box, panel, hidden) {
+function drawPlane(box, panel, choice) {
   const width = Math.max(260, box.clientWidth);
   const height = Math.min(460, Math.max(260, width * 0.62));
   const [left, right, top, bottom] = [52, width - 10, 10, height - 38];
@@ -15,8 +15,8 @@ function drawPlane(box, panel, hidden) {
   svg.append("text").attr("class", "axis-label").attr("x", (left + right) / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").text(panel.x);
   const line = d3.line().x((p) => x(p.x)).y((p) => y(p.y));
-  for (const series of panel.series.filter(({label}) => !hidden.has(label))) {
-    const style = styleOf(series.label);
+  for (const series of panel.series.filter(({label}) => choice.has(label))) {
+    const style = choice.lookOf(series.label);
     const group = svg.append("g").attr("class", "series").attr("data-label", series.label);
     for (const path of series.paths)
       group.append("path").attr("class", "line faint").attr("stroke", style.color).attr("d", line(path));

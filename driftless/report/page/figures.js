@@ -42,9 +42,9 @@ function dotPanel(records, {title = "boards solved", value = exactOf, sorted = f
   const label = labeler(records, ["calibration seed"]);
   const ordered = sorted ? records.slice().sort((a, b) => b.exact.share - a.exact.share) : records;
   const reference = {value: records[0].float_exact.share, low: records[0].float_exact.low, high: records[0].float_exact.high};
-  const rows = ordered.map((r) => ({label: label(r), color: schemeLabel(r.config), ...value(r), extra: extraOf(r)}));
+  const rows = ordered.map((r) => ({label: label(r), tone: r.execution === floatLabel ? floatLabel : r.verdict?.latent, ...value(r), extra: extraOf(r)}));
   const hasReference = value === exactOf && new Set(records.map((r) => r.float_exact.share)).size === 1;
-  return {kind: "dots", title, x: "boards solved after the last step", percent: true, reference: hasReference ? reference : null, rows};
+  return {kind: "dots", title, x: "boards solved after the last step", percent: true, hasTones: true, reference: hasReference ? reference : null, rows};
 }
 
 /// Accuracy against a number of the configuration, a series for each scheme.
@@ -112,7 +112,7 @@ function dynamicsPanels(records) {
 function displacementPanels(records) {
   const label = labeler(records);
   const rows = records.filter((r) => r.dynamics?.predicted && r.dynamics?.observed).flatMap((r) =>
-    ["observed", "predicted"].map((kind) => ({label: `${label(r)}, ${kind}`, color: label(r), value: r.dynamics[kind].mean,
+    ["observed", "predicted"].map((kind) => ({label: `${label(r)}, ${kind}`, tone: r.verdict?.latent, value: r.dynamics[kind].mean,
       low: r.dynamics[kind].low, high: r.dynamics[kind].high, extra: {boards: r.dynamics[kind].n}})));
   return [{kind: "dots", title: "displacement", x: "distance from the float state after the last step", log: true, rows}];
 }

@@ -18,48 +18,55 @@ function nameOf(title, panel) {
 /// The series of a panel: lines, or marks that share a line of dots.
 const seriesOf = (panel) => (panel.series ? panel.series.map(({label}) => label) : panel.kind === "dots" ? panel.rows.map(({series}) => series) : []);
 
-function legendOf(labels, hasLines, hidden, redraw) {
+/// One button a series. `redraw` also tells the buttons how their series look now.
+function legendOf(labels, hasLines, choice, redraw) {
   const legend = make("div", {class: "legend", role: "group", "aria-label": "Series to show"});
-  for (const label of labels) {
-    const button = make("button", {type: "button", "aria-pressed": "true"});
-    const style = styleOf(label);
+  const buttons = labels.map((label) => {
+    const button = make("button", {type: "button"});
     const key = d3.select(button).append("svg").attr("viewBox", "0 0 30 12").attr("aria-hidden", "true");
-    if (hasLines) key.append("path").attr("d", "M0,6H30").attr("stroke", style.color).attr("stroke-width", 2).attr("stroke-dasharray", style.dash);
-    key.append("path").attr("transform", "translate(15,6)").attr("d", symbolPath(style, 40)).attr("fill", style.color);
+    const line = hasLines ? key.append("path").attr("d", "M0,6H30").attr("stroke-width", 2) : null;
+    const symbol = key.append("path").attr("transform", "translate(15,6)");
     button.append(label);
     button.addEventListener("click", () => {
-      if (!hidden.delete(label)) hidden.add(label);
-      button.setAttribute("aria-pressed", String(!hidden.has(label)));
+      choice.toggle(label);
       redraw();
     });
     legend.append(button);
-  }
+    return () => {
+      const look = choice.lookOf(label);
+      button.setAttribute("aria-pressed", String(choice.has(label)));
+      line?.attr("stroke", look.color).attr("stroke-dasharray", look.dash);
+      symbol.attr("fill", look.color).attr("d", symbolPath(look, 40));
+    };
+  });
+  if (labels.length > looks.length) legend.append(make("span", {class: "more"}, `${looks.length} of ${labels.length} at once; one more takes the place of the oldest`));
+  legend.refresh = () => buttons.forEach((refresh) => refresh());
   return legend;
 }
 
 /// The groups of records that a figure is drawn from: its own, or of each checkpoint those of the first study that
-/// has some, or of every study where the figure says so.
+/// has some, or of every study where the figure says so; those with the most boards first.
 function groupsFor(figure) {
   if (figure.groups) return figure.groups();
   const groups = [];
   const isDone = (checkpoint) => !figure.every && groups.some(([first]) => first.checkpoint.sha256 === checkpoint.sha256);
   for (const study of figure.studies) groups.push(...groupsOf(study).filter(([first]) => !isDone(first.checkpoint)));
-  return groups;
+  return groups.sort(([a], [b]) => b.n - a.n);
 }
 
-/// `suffix` tells apart the figures of several groups; it is empty for a single one. `origin` says where
-/// the numbers come from.
-function makeFigure(figure, panels, index, suffix, origin) {
+/// A figure with its legend, its numbers and buttons to save it. `heading` tells apart the figures of one study;
+/// `origin` says where the numbers come from.
+function makeFigure(figure, panels, {id, title, heading = null, origin}) {
   const hasMarks = panels.some((panel) => (panel.series ?? panel.rows).length > 0);
-  const id = index === 0 ? figure.id : `${figure.id}-${index}`;
-  const title = figure.title + suffix;
-  const element = make("figure", {id, role: "group", "aria-labelledby": `${id}-title`},
-    make("figcaption", {}, make("h3", {id: `${id}-title`}, title), make("p", {}, figure.text)));
+  const element = make("figure", {id, role: "group", "aria-label": title},
+    make("figcaption", {}, heading === null ? null : make("h4", {}, heading), make("p", {}, figure.text)));
   if (!hasMarks) {
-    element.append(make("p", {class: "warning"}, "The records do not hold what this figure shows."), origin);
+    element.append(make("p", {class: "warning"}, "The records do not hold what this figure shows."), origin ?? "");
+    element.finding = "";
     return element;
   }
-  const hidden = new Set();
+  const labels = [...new Set(panels.flatMap(seriesOf))].filter(Boolean);
+  const choice = new Shown(labels);
   const boxes = panels.map((panel) => {
     panel.name = nameOf(title, panel);
     const box = make("div", {class: "panel"});
@@ -67,87 +74,80 @@ function makeFigure(figure, panels, index, suffix, origin) {
     box.tip = tipOf(box);
     return {box, holder, panel};
   });
-  const redraw = () => boxes.forEach(({box, panel}) => drawers[panel.kind](box, panel, hidden));
-  element.append(make("div", {class: "panels"}, ...boxes.map(({holder}) => holder)));
-  const labels = [...new Set(panels.flatMap(seriesOf))].filter(Boolean);
-  if (labels.length > 0) element.append(legendOf(labels, Boolean(panels[0].series), hidden, redraw));
-  element.append(origin, numbersOf(id, title, panels));
+  const redraw = () => {
+    boxes.forEach(({box, panel}) => drawers[panel.kind](box, panel, choice));
+    legend?.refresh();
+  };
+  const legend = labels.length > 0 && !panels[0].direct ? legendOf(labels, Boolean(panels[0].series), choice, redraw) : null;
+  element.append(make("div", {class: "panels"}, ...boxes.map(({holder}) => holder)), ...[legend, toneKey(panels)].filter(Boolean),
+    saveButtons(element, id, title), ...[origin].filter(Boolean), numbersOf(id, title, panels));
+  element.draw = redraw;
+  element.finding = findingOf(panels.find((panel) => (panel.series ?? panel.rows).length > 0));
   let width = 0;
   new ResizeObserver(() => {
-    if (boxes[0].box.clientWidth === width) return;
-    width = boxes[0].box.clientWidth;
+    const now = boxes[0].box.clientWidth;
+    if (now === width || now === 0) return;
+    width = now;
     redraw();
   }).observe(boxes[0].box);
   return element;
 }
 
-function addSection(title) {
-  const id = `section-${title.toLowerCase().replace(/[^a-z]+/g, "-")}`;
-  const section = make("section", {id, "aria-labelledby": `${id}-title`}, make("h2", {id: `${id}-title`}, title));
-  document.getElementById("main").append(section);
-  let list = document.querySelector("#contents ul");
-  if (!list) list = document.getElementById("contents").appendChild(make("ul"));
-  list.append(make("li", {}, make("a", {href: `#${id}`}, title)));
-  return section;
+/// What the colors of dots without series stand for.
+function toneKey(panels) {
+  const tones = new Set(panels.flatMap((panel) => (panel.kind === "dots" ? panel.rows.filter((row) => !row.series).map(({tone}) => tone) : [])));
+  const parts = [["contracts", "circles: contracts toward the float trajectory"], ["drifts", "squares: drifts or saturates"]]
+    .filter(([tone]) => tones.has(tone) || (tone === "drifts" && tones.has("saturates")));
+  return parts.length > 0 && panels[0].hasTones ? make("p", {class: "key"}, parts.map(([, text]) => text).join("; ")) : null;
 }
+
+const allFigures = () => [...figures, ...speedFigures, ...otherFigures()];
 
 const groupName = ([{study, checkpoint, n}]) => `${study}, ${checkpoint.file}, n ${n}`;
 
-/// Draws every figure that has records and returns those that have none.
+/// A fold for every figure that has records, with one figure a group; returns the figures that have none.
 function addFigures() {
   const sections = new Map();
   const missing = [];
-  for (const figure of [...figures, ...speedFigures, ...otherFigures()]) {
+  for (const figure of allFigures()) {
     const groups = groupsFor(figure);
     if (groups.length === 0) {
       missing.push(figure);
       continue;
     }
     if (!sections.has(figure.section)) sections.set(figure.section, addSection(figure.section));
+    const section = sections.get(figure.section);
     const {nameOf = groupName, origin = provenance} = figure;
-    groups.forEach((records, i) => {
-      const suffix = groups.length > 1 ? ` (${nameOf(records)})` : "";
-      sections.get(figure.section).append(makeFigure(figure, figure.panels(records), i, suffix, origin(records)));
+    const elements = groups.map((records, i) => {
+      const heading = groups.length > 1 ? nameOf(records) : null;
+      const element = makeFigure(figure, figure.panels(records), {id: i === 0 ? figure.id : `${figure.id}-${i}`,
+        title: heading === null ? figure.title : `${figure.title} (${heading})`, heading, origin: origin(records)});
+      const [first] = records;
+      Object.assign(element.dataset, {model: modelName(first.checkpoint?.file ?? first.model ?? ""), study: first.study ?? figure.studies[0]});
+      return element;
     });
+    const study = makeStudy(figure.title, elements);
+    section.append(study);
+    const entry = addEntry(section, `#${figure.id}`, figure.title);
+    onFilter.push(() => { entry.hidden = study.hidden; });
   }
   return missing;
-}
-
-const verdictText = {holds: "holds", "in part": "holds in part", fails: "does not hold"};
-const unmeasured = "not measured yet";
-const verdictOf = (claim) => verdictText[claim.verdict] ?? unmeasured;
-
-/// "holds: 5 · holds in part: 2 · not measured yet: 8".
-function tallyOf(claims) {
-  const counts = [...Object.values(verdictText), unmeasured].map((text) => [text, claims.filter((claim) => verdictOf(claim) === text).length]);
-  return counts.filter(([, count]) => count > 0).map(([text, count]) => `${text}: ${count}`).join(" · ");
-}
-
-function addClaims() {
-  if (page.claims.length === 0) return;
-  const section = addSection("Claim by claim");
-  section.append(make("p", {id: "tally"}, tallyOf(page.claims)));
-  const rows = page.claims.map((claim) => {
-    const figure = [...figures, ...speedFigures, ...otherFigures()].find(({studies}) => studies.includes(claim.study));
-    const hasFigure = figure && groupsFor(figure).length > 0;
-    return make("tr", {},
-      make("td", {}, claim.claim, " ", make("small", {}, `(${claim.source})`)),
-      make("td", {"data-head": "theirs: "}, claim.theirs),
-      make("td", {"data-head": "ours: "}, claim.ours ?? "–", ...(hasFigure ? [" ", make("a", {href: `#${figure.id}`}, "figure")] : [])),
-      make("td", {class: "verdict", "data-verdict": claim.verdict ?? ""}, verdictOf(claim)),
-      make("td", {}, claim.reason));
-  });
-  const heads = ["claim", "theirs", "ours", "verdict", "reason"].map((head) => make("th", {scope: "col"}, head));
-  section.append(make("div", {class: "claims"},
-    make("table", {"aria-label": "Claims and verdicts"}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))));
 }
 
 function addPlayers() {
   if (page.traces.length === 0) return;
   const section = addSection("Board player");
   page.traces.forEach((trace, i) => {
+    const model = modelName(trace.checkpoint.file);
+    const player = makePlayer(trace, i);
     const suffix = page.traces.length > 1 ? ` (${trace.checkpoint.file}, ${trace.data.file})` : "";
-    section.append(makePlayer(trace, i), makeFigure(basinFigure, [planePanel(trace)], i, suffix, traceProvenance(trace)));
+    const title = basinFigure.title + suffix;
+    const basin = makeFigure(basinFigure, [planePanel(trace)], {id: i === 0 ? basinFigure.id : `${basinFigure.id}-${i}`, title, origin: traceProvenance(trace)});
+    for (const element of [player, basin]) Object.assign(element.dataset, {model, study: ""});
+    player.finding = `${trace.boards.length} boards under ${trace.schemes.length} schemes, step by step`;
+    const folds = [makeStudy(`Board player: ${trace.checkpoint.file}, ${trace.task}`, [player]), makeStudy(title, [basin])];
+    section.append(...folds);
+    folds[0].classList.add("has-player");
   });
   if (page.boards_left_out > 0)
     section.append(make("p", {class: "warning"}, `${page.boards_left_out} more boards stay in the trace files, to keep this page small.`));
@@ -183,12 +183,13 @@ function addWarnings() {
     box.append(make("div", {class: "warning"}, `Records of several versions of driftless: ${versions.join(", ")}. They are not drawn into one figure.`));
 }
 
-function addSummary() {
+function addHead() {
   const studies = [...new Set([...page.records.map((record) => record.study), ...page.qat.map(() => "qat"), ...page.benches.map(() => "bench")])];
   const models = [...new Set([...page.records, ...page.qat, ...page.traces].map((record) => record.checkpoint.file))];
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const listed = (names, noun) => (names.length > 4 ? `${names.length} ${noun}` : `${noun}: ${names.join(", ")}`);
   document.getElementById("summary").textContent = [count(page.records.length + page.qat.length + page.benches.length, "record"),
-    studies.length > 0 ? `studies: ${studies.join(", ")}` : null, models.length > 0 ? `checkpoints: ${models.join(", ")}` : null]
+    studies.length > 0 ? listed(studies, "studies") : null, models.length > 0 ? listed(models, "checkpoints") : null]
     .filter(Boolean).join(" · ");
   document.getElementById("footer").append(make("p", {}, `Made by driftless ${page.version} from ${page.files.join(", ")}. Intervals are 95 %.`));
 }
@@ -212,13 +213,24 @@ function addTheme() {
   apply();
 }
 
+/// A page without claims is about a few studies: it shows the first, and the player.
+function openFirst() {
+  if (page.claims.length > 0) return;
+  for (const first of ["details.study", "details.has-player"].map((fold) => document.querySelector(fold)))
+    if (first) first.open = true;
+}
+
 addTheme();
-addSummary();
+addHead();
 addWarnings();
+addOverview();
 addClaims();
 const missing = addFigures();
 addPlayers();
 addMissing(missing);
+addFilter();
+addRevealing();
+openFirst();
 // Figures are drawn when their boxes first have a width: before the second frame.
 requestAnimationFrame(() => requestAnimationFrame(() => {
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

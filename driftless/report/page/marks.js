@@ -1,22 +1,53 @@
 // The marks: lines with bands, and dots with intervals (heat_map.js has the third). A panel is plain data:
-//   {kind: "lines", title, x, y, log, connect, series: [{label, points: [{x, y, low, high}]}]}
-//   {kind: "dots", title, x, reference: {value, low, high}, rows: [{label, series, value, low, high, extra}]}; rows of
-//     one label share a line, and a series is told by color and symbol
+//   {kind: "lines", title, x, y, log, connect, direct, series: [{label, points: [{x, y, low, high}]}]}
+//   {kind: "dots", title, x, reference: {value, low, high}, rows: [{label, series, tone, value, low, high, extra}]}; rows of
+//     one label share a line, and a series, or else the tone, is told by color and symbol
 //   {kind: "heat", title, rows, columns, values, diverging}
 // Each is drawn at the width of its box, again whenever that changes.
 
-const dashes = ["", "7 3", "2 3", "9 3 2 3"];
-const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond];
-const knownLabels = [];
+// Six styles that can be told apart, by color, dash and symbol alike.
+const looks = [
+  {dash: "", symbol: d3.symbolCircle}, {dash: "7 3", symbol: d3.symbolSquare}, {dash: "2 3", symbol: d3.symbolTriangle},
+  {dash: "9 3 2 3", symbol: d3.symbolDiamond}, {dash: "12 4", symbol: d3.symbolCross}, {dash: "4 2 1 2", symbol: d3.symbolStar},
+].map((look, i) => ({...look, color: `var(--series-${i})`}));
+const floatLook = {color: "var(--ink)", dash: "", symbol: d3.symbolCircle};
+const hiddenLook = {color: "var(--quiet)", dash: "", symbol: d3.symbolCircle};
 
-/// Color, dash and symbol of a label, the same in every figure of the page.
-function styleOf(label) {
-  if (label === floatLabel) return {color: "var(--ink)", dash: "", symbol: d3.symbolCircle};
-  if (!knownLabels.includes(label)) knownLabels.push(label);
-  const index = knownLabels.indexOf(label);
-  const turn = Math.floor(index / 6) % dashes.length;
-  return {color: `var(--series-${index % 6})`, dash: dashes[turn], symbol: symbols[(index + turn) % symbols.length]};
+/// Schemes that look the same in every figure, and are shown first.
+const reservedLooks = new Map([[floatLabel, floatLook], ["mxint4", looks[0]], ["int4/tensor/static", looks[1]], ["int8/tensor/static", looks[2]]]);
+
+/// Which series of a figure are shown, at most six at once, and how they look.
+class Shown {
+  #looks = new Map();
+
+  constructor(labels) {
+    this.labels = labels;
+    const first = labels.filter((label) => reservedLooks.has(label)).concat(labels.filter((label) => !reservedLooks.has(label)));
+    const chosen = new Set(first.slice(0, looks.length));
+    for (const label of labels) if (chosen.has(label)) this.show(label);
+  }
+  has(label) {
+    return label === undefined || this.#looks.has(label);
+  }
+  /// A seventh takes the place of the one that was shown for the longest time.
+  show(label) {
+    if (this.#looks.size === looks.length) this.#looks.delete(this.#looks.keys().next().value);
+    const taken = new Set(this.#looks.values());
+    const reserved = new Set(this.labels.map((other) => reservedLooks.get(other)));
+    const free = looks.filter((look) => !taken.has(look));
+    const own = reservedLooks.get(label);
+    this.#looks.set(label, own && !taken.has(own) ? own : free.find((look) => !reserved.has(look)) ?? free[0]);
+  }
+  toggle(label) {
+    if (!this.#looks.delete(label)) this.show(label);
+  }
+  lookOf(label) {
+    return this.#looks.get(label) ?? hiddenLook;
+  }
 }
+
+/// A row of dots without series says by color and symbol what became of the trajectory.
+const toneLooks = {[floatLabel]: floatLook, contracts: looks[0], drifts: looks[1], saturates: looks[1]};
 
 const symbolPath = (style, area) => d3.symbol().type(style.symbol).size(area)();
 
@@ -114,11 +145,12 @@ function xScaleOf(panel, points, range) {
   return {scale, ticks: values.filter((_, index) => index % stride === 0)};
 }
 
-function drawLines(box, panel, hidden) {
+function drawLines(box, panel, choice) {
   const width = Math.max(260, box.clientWidth);
   const height = Math.min(320, Math.max(220, width * 0.58));
-  const [left, right, top, bottom] = [52, width - 10, 10, height - 38];
-  const shown = panel.series.filter((series) => !hidden.has(series.label));
+  const shown = panel.series.filter((series) => choice.has(series.label));
+  const labelRoom = panel.direct ? d3.max(shown, ({label}) => label.length) * 7 + 14 : 10;
+  const [left, right, top, bottom] = [52, width - labelRoom, 10, height - 38];
   const points = shown.flatMap((series) => series.points);
   const svg = newSvg(box, width, height, panel.name);
   const {scale: x, ticks} = xScaleOf(panel, panel.series.flatMap((series) => series.points), [left + 6, right - 6]);
@@ -130,21 +162,35 @@ function drawLines(box, panel, hidden) {
     .attr("text-anchor", "middle").text(panel.x);
   const isShown = (point) => isFinite(point.y) && (!panel.log || point.y > 0);
   for (const series of shown) {
-    const style = styleOf(series.label);
+    const style = choice.lookOf(series.label);
     const group = svg.append("g").attr("class", "series").attr("data-label", series.label);
     const area = d3.area().defined((p) => isShown(p) && isFinite(p.low)).x((p) => x(p.x))
       .y0((p) => within(y, p.low)).y1((p) => within(y, p.high));
     const line = d3.line().defined(isShown).x((p) => x(p.x)).y((p) => y(p.y));
     if (panel.connect !== false) {
-      group.append("path").attr("class", "band").attr("fill", style.color).attr("d", area(series.points));
+      group.append("path").attr("class", "band").attr("fill", style.color).attr("stroke", style.color).attr("d", area(series.points));
       group.append("path").attr("class", "line").attr("stroke", style.color)
         .attr("stroke-dasharray", style.dash).attr("d", line(series.points));
     }
-    group.selectAll("path.point").data(series.points.filter(isShown)).enter().append("path").attr("class", "point")
+    // Symbols of many steps would hide the line and its band.
+    const stride = Math.ceil(series.points.length / 20);
+    group.selectAll("path.point").data(series.points.filter((p, i) => isShown(p) && i % stride === 0)).enter().append("path").attr("class", "point")
       .attr("transform", (p) => `translate(${x(p.x)},${y(p.y)})`)
       .attr("fill", style.color).attr("d", symbolPath(style, panel.connect === false ? 56 : 30));
   }
+  if (panel.direct) drawEndLabels(svg, shown.map((series) => ({series, point: series.points.findLast(isShown)})), x, y, choice);
   hoverLines(box, svg, panel, shown, x, y, isShown);
+}
+
+/// The name of each line at its end, moved apart where they would touch.
+function drawEndLabels(svg, ends, x, y, choice) {
+  const least = 15;
+  let free = -Infinity;
+  for (const {series, point} of ends.filter(({point}) => point).sort((a, b) => b.point.y - a.point.y)) {
+    const at = Math.max(y(point.y), free + least);
+    free = at;
+    svg.append("text").attr("class", "end-label").attr("x", x(point.x) + 10).attr("y", at + 4).attr("fill", choice.lookOf(series.label).color).text(series.label);
+  }
 }
 
 function hoverLines(box, svg, panel, shown, x, y, isShown) {
@@ -163,7 +209,7 @@ function hoverLines(box, svg, panel, shown, x, y, isShown) {
   });
 }
 
-function drawDots(box, panel, hidden) {
+function drawDots(box, panel, choice) {
   const width = Math.max(260, box.clientWidth);
   const isNarrow = width < 560;
   const labels = [...new Set(panel.rows.map((row) => row.label))];
@@ -188,9 +234,12 @@ function drawDots(box, panel, hidden) {
     const y = top + step * (index + (isNarrow ? 0.72 : 0.5));
     svg.append("text").attr("x", isNarrow ? left : left - 8).attr("y", isNarrow ? y - 15 : y + 4)
       .attr("text-anchor", isNarrow ? "start" : "end").text(label);
-    const rows = panel.rows.filter((row) => row.label === label && !hidden.has(row.series));
+    const rows = panel.rows.filter((row) => row.label === label && choice.has(row.series));
     const apart = Math.min(6, (isNarrow ? 14 : 18) / rows.length);
-    rows.forEach((row, i) => drawDot(box, svg, panel, x, row, y + (i - (rows.length - 1) / 2) * apart));
+    rows.forEach((row, i) => {
+      const look = row.series ? choice.lookOf(row.series) : toneLooks[row.tone] ?? floatLook;
+      drawDot(box, svg, panel, x, row, y + (i - (rows.length - 1) / 2) * apart, look);
+    });
   }
 }
 
@@ -201,9 +250,8 @@ function drawReference(svg, x, reference, top, bottom) {
     .attr("y1", top).attr("y2", bottom);
 }
 
-function drawDot(box, svg, panel, x, row, y) {
+function drawDot(box, svg, panel, x, row, y, style) {
   if (!isFinite(row.value) || (panel.log && row.value <= 0)) return;
-  const style = styleOf(row.series ?? row.color ?? row.label);
   const name = [row.label, row.series].filter(Boolean).join(", ");
   const group = svg.append("g").attr("class", "dot").attr("data-label", row.label);
   if (isFinite(row.low))

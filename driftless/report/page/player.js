@@ -129,7 +129,6 @@ function makePlayer(trace, index) {
   };
   const title = `Board player: ${trace.checkpoint.file}, ${trace.task}`;
   const element = make("section", {class: "player", id: `player-${index}`, tabindex: "0", "aria-label": title},
-    make("h3", {}, title),
     make("div", {class: "controls"}, boardPicker,
       button("Board before", () => pick(state.board - 1)), button("Next board", () => pick(state.board + 1))),
     make("div", {class: "controls"}, play,

@@ -43,6 +43,21 @@ function qatOrigin(runs) {
     make("p", {}, "Commands: ", ...[...new Set(runs.map((run) => run.command))].flatMap((command) => [make("code", {}, command), " "])));
 }
 
+/// The evaluations of training logs, a line each.
+function trainingPanels(logs) {
+  const series = [...d3.group(logs.filter(({kind}) => kind === "eval"), ({file}) => file)].map(([file, lines]) => ({
+    label: file.replace(/\.jsonl$/, ""), points: lines.map((line) => ({x: line.step, y: line.exact, low: line.exact_low95, high: line.exact_high95}))}));
+  return [{kind: "lines", title: "boards solved", x: "training step", percent: true, series}];
+}
+
+function evalPanels(evals) {
+  const rows = evals.filter(({exact}) => exact).map((run) => ({label: `${run.model.replace(/^.*\//, "").replace(/\.safetensors$/, "")}, ${run.device} ${run.dtype}`,
+    tone: run.scheme === "weights none, acts none" ? floatLabel : "contracts", ...exactOf(run), extra: {n: run.exact.n, scheme: run.scheme, halting: run.halting}}));
+  return [{kind: "dots", title: "boards solved", x: "boards solved", percent: true, rows}];
+}
+
+const fileOrigin = (text) => make("div", {class: "provenance"}, make("p", {}, text));
+
 const threadsText = (count) => `${count} thread${count === 1 ? "" : "s"}`;
 const parity = {value: 1, low: 1, high: 1};
 
@@ -70,6 +85,12 @@ const ofBench = {
 };
 
 const speedFigures = [
+  {id: "training", section: "Training", title: "Accuracy over training", studies: ["training"], command: "driftless train RECIPE, whose folder holds metrics.jsonl",
+    groups: () => (page.logs.some(({kind}) => kind === "eval") ? [page.logs] : []), origin: (logs) => fileOrigin(`Logs: ${distinct(logs, ({file}) => file)}`),
+    text: "Boards solved at each evaluation of the run, with 95 % bands.", panels: trainingPanels},
+  {id: "evals", section: "Evaluations", title: "Models as evaluated", studies: ["eval"], command: "driftless eval MODEL --data DATA --json eval.json",
+    groups: () => (page.evals.some(({exact}) => exact) ? [page.evals] : []), origin: (evals) => fileOrigin(`Data: ${distinct(evals, ({data}) => data)}`),
+    text: "Boards solved, with 95 % intervals; quantized models in color.", panels: evalPanels},
   {id: "qat", section: "Training through quantizers", title: "Quantization-aware training", studies: ["qat"], groups: qatGroups, origin: qatOrigin,
     nameOf: ([first]) => first.checkpoint.file, command: "driftless qat recipes/qat/RECIPE --from MODEL --data DATA, and docs/report.md for the record",
     text: "Boards solved by the same plan on the same boards before training (post-training quantization) and after it, with 95 % intervals. The dashed line is the float model it started from; the paper's runs are of another model and 12,000 steps.",

@@ -56,8 +56,8 @@ function htmlTable({heads, rows}, name) {
     make("tbody", {}, ...body));
 }
 
-function download(name, text) {
-  const link = make("a", {href: URL.createObjectURL(new Blob([text], {type: "text/csv"})), download: name});
+function download(name, blob) {
+  const link = make("a", {href: URL.createObjectURL(blob), download: name});
   link.click();
   URL.revokeObjectURL(link.href);
 }
@@ -69,7 +69,7 @@ function numbersOf(id, title, panels) {
     if (!details.open || details.querySelector("table")) return;
     const table = tableOf(panels);
     const save = make("button", {type: "button"}, "Save as CSV");
-    save.addEventListener("click", () => download(`${id}.csv`, csvOf(table)));
+    save.addEventListener("click", () => download(`${id}.csv`, new Blob([csvOf(table)], {type: "text/csv"})));
     const scroll = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers of ${title}`});
     scroll.append(htmlTable(table, `Numbers of ${title}`));
     details.append(save, scroll);

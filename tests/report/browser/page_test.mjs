@@ -38,7 +38,7 @@ const buttonOf = (text) => `${all("button")}.find((b) => b.textContent === ${JSO
 /// What a page may not do: complain, or ask for anything but itself.
 function assertQuiet(page) {
   assert.deepEqual(page.complaints, []);
-  assert.equal(page.requests.filter((url) => !url.startsWith("file:") && !url.startsWith("blob:")).length, 0, page.requests.join(" "));
+  assert.equal(page.requests.filter((url) => !url.startsWith("file:") && !/^(blob|data):/.test(url)).length, 0, page.requests.join(" "));
 }
 
 /// A printed number is the record's, to its last digit: within half a unit of it. A percent is of a hundredfold.
@@ -50,8 +50,19 @@ function assertPrinted(text, value) {
   assert.ok(Math.abs(Number(digits) * 10 ** Number(exponent) - expected) <= unit * 0.5000001, `${text} for ${value}`);
 }
 
+/// Waits until what has just opened is drawn.
+const drawn = (page) => page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+
+/// Studies are folded and drawn when they open.
+async function openAll(page) {
+  await page.evaluate(`${one("#open-all")}.click()`);
+  await drawn(page);
+}
+
 /// The cells of a figure's table, its rows by the texts of its heads.
 async function tableOf(page, id) {
+  await page.evaluate(`${one(`#${id}`)}.closest("details").open = true`);
+  await drawn(page);
   await page.click(one(`#${id} summary`));
   await page.until(`${one(`#${id} table`)} !== null`);
   return page.evaluate(`(() => { const heads = ${all(`#${id} th`)}.map((h) => h.textContent);
@@ -63,6 +74,7 @@ const tests = {
     const {path, stdout} = report("all", [...records, ...qat, bench, trace, ...claims]);
     assert.match(stdout, /0 lines skipped/);
     const page = await browser.open(path);
+    await openAll(page);
     const marks = await page.evaluate(`Object.fromEntries(${all("figure")}.map((f) => [f.id, {
       series: f.querySelectorAll("g.series").length, dots: f.querySelectorAll("g.dot").length, points: f.querySelectorAll(".point").length,
       heat: f.querySelectorAll("rect.heat").length, warnings: f.querySelectorAll(".warning").length,
@@ -71,7 +83,7 @@ const tests = {
     const dots = (count) => ({series: 0, dots: count, points: count, heat: 0, warnings: 0, nan: false});
     const heat = {series: 0, dots: 0, points: 0, heat: 4 * 3 * 5, warnings: 0, nan: false};
     assert.deepEqual(marks, {
-      ladder: dots(schemes.length), "exponent-rules": dots(4), "low-bits": dots(4),
+      "summary-figure": lines(3, 12), ladder: dots(schemes.length), "exponent-rules": dots(4), "low-bits": dots(4),
       contraction: lines(8, 32), accuracy: lines(8, 32), residual: lines(8, 32), direction: lines(4, 16), coherence: lines(8, 32),
       "fixed-point": lines(16, 64), displacement: dots(8), decomposition: dots(4), "layer-error": heat, "layer-bias": heat,
       granularity: dots(4), "granularity-channel": dots(4), outliers: dots(4), "calibration-freshness": dots(4), "calibration-size": dots(4),
@@ -103,6 +115,7 @@ const tests = {
     const lines = [0, 1].map((row) => record({study: "atlas", row, weights: row === 0 ? "none" : "mxint4", change: {exact: {share: 0.5, hits: 32, n: 64, low: -0.5, high: 1.5}}}));
     for (const line of lines) line.steps.exact = line.steps.cells = exact;
     const page = await browser.open(report("axes", lines).path);
+    await openAll(page);
     const ticks = (await page.evaluate(`${all("#accuracy .axis .tick text")}.map((t) => t.textContent)`)).filter((text) => text.endsWith("%"));
     assert.deepEqual([...new Set(ticks)], ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
     assert.equal(await page.evaluate(`/NaN/.test(${one("main")}.innerHTML)`), false);
@@ -215,6 +228,81 @@ const tests = {
     await page.close();
   },
 
+  async "a page with claims opens short and says what survives"(browser) {
+    const failing = {claim: "Weights alone are free", source: "section 5", theirs: "all", study: "decomposition", ours: "none", verdict: "fails", reason: "They are not."};
+    const page = await browser.open(report("short", [...records, ...qat, trace, ...claims, failing]).path);
+    assert.equal(await page.evaluate(`${all("details.study, details.claim")}.filter((fold) => fold.open).length`), 0);
+    assert.ok(await page.evaluate("document.documentElement.scrollHeight") < 4000);
+    const said = await page.evaluate(`${one("#section-in-short")}.textContent`);
+    assert.match(said, /tiny solves 85\.94 % of 64 boards in float\. Of 7 number formats, 1 keep at least nine tenths of that, and 0 keep less than half\./);
+    assert.deepEqual(await page.evaluate(`${all("#summary-figure .end-label")}.map((label) => label.textContent).sort()`), ["float", "mxint3", "mxint8"]);
+    assert.deepEqual(await page.evaluate(`${all(".verdict")}.map((v) => v.textContent)`), ["holds", "not measured yet", "fails"]);
+    assert.equal(await page.evaluate(`${one("#tally")}.textContent`), "holds: 1 · fails: 1 · not measured yet: 1");
+    assert.match(await page.evaluate(`${one("#ladder")}.closest("details").querySelector(".finding").textContent`), /^from float 85\.94 % down to mxint3 53\.13 %$/);
+    // A card opens on a click, and its link opens the study.
+    await page.click(`${all("details.claim summary")}[2]`);
+    await page.click(one(".claim[open] a"));
+    assert.equal(await page.evaluate(`${one("#decomposition")}.closest("details").open`), true);
+    await page.until(`${all("#decomposition g.dot")}.length === 4`);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "the filter shows one model and one study"(browser) {
+    const other = record({weights: "mxint4", change: {checkpoint: {file: "other.safetensors", sha256: "ff"}}});
+    const page = await browser.open(report("filter", [...records, other, ...claims]).path);
+    const pick = (name, value) => page.evaluate(`(() => { const picker = document.querySelector('select[aria-label="Show one ${name}"]');
+      picker.value = ${JSON.stringify(value)}; picker.dispatchEvent(new Event("change")); })()`);
+    const studies = () => page.evaluate(`${all("details.study")}.filter((fold) => fold.checkVisibility()).map((fold) => fold.querySelector("figure:not([hidden])")?.id)`);
+    await pick("model", "other");
+    assert.ok((await studies()).includes("ladder-1"));
+    assert.ok((await studies()).every((id) => id.endsWith("-1")), String(await studies()));
+    assert.equal(await page.evaluate(`${one("#section-in-short")}.hidden`), true);
+    await pick("model", "");
+    await pick("study", "outliers");
+    assert.deepEqual(await studies(), ["outliers"]);
+    assert.equal(await page.evaluate(`${one("#outliers")}.closest("details").open`), true);
+    await pick("study", "");
+    assert.ok((await studies()).length > 20);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "six series at once, the others on demand"(browser) {
+    const page = await browser.open(report("many", ["none", "mxint4", ...Array.from({length: 7}, (_, i) => `int${i + 2}/group32`)].map((weights, row) => record({study: "contraction", row, weights}))).path);
+    await openAll(page);
+    const shown = () => page.evaluate(`[...new Set(${all("#accuracy .series")}.map((s) => s.dataset.label))]`);
+    const looks = () => page.evaluate(`new Set(${all("#accuracy .panel:first-of-type path.line")}.map((p) => p.getAttribute("stroke"))).size`);
+    assert.deepEqual((await shown()).length, 6);
+    assert.equal(await looks(), 6);
+    await page.click(`${all("#accuracy .legend button")}[8]`);
+    assert.equal((await shown()).length, 6);
+    assert.ok((await shown()).includes("int8/group32"));
+    assert.equal(await looks(), 6);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async "figures are saved with their styles"(browser) {
+    const page = await browser.open(report("saved", [...records, ...qat]).path);
+    await openAll(page);
+    await page.evaluate(`window.saved = []; URL.createObjectURL = (blob) => { window.saved.push(blob); return "#"; }; HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; }`);
+    for (const id of ["ladder", "contraction", "layer-error", "qat"]) {
+      await page.evaluate(`window.saved.length = 0`);
+      await page.click(`${all(`#${id} .save button`)}[0]`);
+      const svg = await page.evaluate("window.saved[0].text()");
+      assert.ok(svg.startsWith("<svg xmlns="), svg.slice(0, 80));
+      assert.doesNotMatch(svg, /var\(|class=|NaN/);
+      assert.equal(await page.evaluate(`new DOMParser().parseFromString(${JSON.stringify(svg)}, "image/svg+xml").querySelector("parsererror") === null`), true);
+      await page.click(`${all(`#${id} .save button`)}[1]`);
+      await page.until("window.saved.length === 2");
+      assert.equal(await page.evaluate("window.savedName"), `${id}.png`);
+      assert.deepEqual(await page.evaluate("window.saved[1].arrayBuffer().then((bytes) => [...new Uint8Array(bytes).slice(1, 4)])"), [80, 78, 71]);
+    }
+    assertQuiet(page);
+    await page.close();
+  },
+
   async "the player steps by mouse and keyboard"(browser) {
     const page = await browser.open(report("player", [trace]).path);
     const now = () => page.evaluate(`${one("output")}.textContent`);
@@ -277,6 +365,7 @@ const tests = {
 
   async "figures and controls have names"(browser) {
     const page = await browser.open(report("names", [...records, trace]).path);
+    await openAll(page);
     const names = await page.names();
     for (const {role, name} of names)
       if (["button", "slider", "combobox", "checkbox", "img", "image", "figure", "group", "link"].includes(role)) assert.notEqual(name, "", role);
@@ -314,6 +403,7 @@ const tests = {
     const {path, stderr} = report("partial", lines);
     assert.equal(stderr.split("\n").filter((line) => line.startsWith("warning")).length, 3);
     const page = await browser.open(path);
+    await openAll(page);
     assert.match(await page.evaluate(`${one("#warnings")}.textContent`), /3 lines were skipped:.*partial\.jsonl:4.*several versions.*9\.9\.9/s);
     assert.match(await page.evaluate(`${one("#ladder")}.textContent`), /not finished: row 1 is missing/);
     // The first series has no second point, and no line goes through the gap.
@@ -326,6 +416,8 @@ const tests = {
   async "phone, dark, print"(browser) {
     const {path} = report("sizes", [...records, trace, ...claims]);
     const page = await browser.open(path, {width: 360, height: 740, dark: true});
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
+    await openAll(page);
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
     assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
     await page.click(one("#theme"));
