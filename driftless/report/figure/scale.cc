@@ -69,12 +69,14 @@ double Scale::at(double value) const {
 }
 
 std::vector<double> Scale::log_ticks() const {
-  const bool is_long = high_ / low_ > 100;
+  const double span = high_ / low_;
+  const std::vector<double> factors = span > 100 ? std::vector<double>{1}
+                                      : span > 8 ? std::vector<double>{1, 2, 5}
+                                                 : std::vector<double>{1, 1.5, 2, 3, 5, 7};
   std::vector<double> ticks;
   for (double power = std::pow(10.0, std::floor(std::log10(low_))); power <= high_; power *= 10)
-    for (const double factor : {1.0, 2.0, 5.0})
-      if (power * factor >= low_ && power * factor <= high_ && (factor == 1 || !is_long))
-        ticks.push_back(power * factor);
+    for (const double factor : factors)
+      if (power * factor >= low_ && power * factor <= high_) ticks.push_back(power * factor);
   return ticks;
 }
 
