@@ -15,6 +15,7 @@
 #include "driftless/cli/terminal/watch.h"
 #include "driftless/run/study/run_study.h"
 #include "driftless/study/ladder.h"
+#include "driftless/study/ladder_export.h"
 
 namespace driftless::cli {
 namespace {
@@ -23,16 +24,21 @@ struct Options {
   run::StudyOptions flags;
   run::SchemeRows rows{.schemes = run::default_ladder()};
   std::string json;
+  std::string csv;
+  std::string latex;
   bool as_markdown = false;
   ColorFlag color;
 };
 
 void print(const std::vector<study::Json>& records, const Options& options) {
+  if (!options.csv.empty()) write_output(options.csv, study::ladder_csv(records));
+  if (!options.latex.empty()) write_output(options.latex, study::ladder_latex(records));
   if (!options.json.empty()) {
     const study::Json sorted = study::sort_for_ladder(records);
     write_output(options.json, sorted.dump(2) + "\n");
-    if (options.json == kStandardStream) return;
   }
+  for (const std::string& file : {options.csv, options.latex, options.json})
+    if (file == kStandardStream) return;
   const bool has_color = find_ink(options.color, find_terminal()) == Ink::Colored;
   const auto style = options.as_markdown ? study::TableStyle::Markdown
                      : has_color         ? study::TableStyle::Colored
@@ -74,6 +80,8 @@ void add_ladder_command(const Verb& verb) {
   add_calibration_flags(verb, options->flags.calibration);
   verb.add_output("--out", options->flags.out, "append records to this file, skip those it has");
   verb.add_json(options->json, "print or write the records as JSON");
+  verb.add_output("--csv", options->csv, "the table with every digit, or - for stdout alone");
+  verb.add_output("--latex", options->latex, "the table as a LaTeX tabular, or - likewise");
   verb.add_switch("--markdown", options->as_markdown, "print a Markdown table");
   add_color_flag(verb, options->color);
   verb.example(

@@ -296,6 +296,11 @@ TEST_F(Study, LadderPrintsTablesAndJson) {
   EXPECT_EQ(plain.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
   const Outcome markdown = driftless(command + " --markdown");
   EXPECT_TRUE(markdown.out.starts_with("| weights")) << markdown.out;
+  const Outcome exported = driftless(command + " --latex " + out("table.tex") + " --csv -");
+  EXPECT_TRUE(exported.out.starts_with("weights,activations,")) << exported.out;
+  EXPECT_EQ(std::count(exported.out.begin(), exported.out.end(), '\n'), 5) << exported.out;
+  EXPECT_NE(testing::text_of(out("table.tex")).find("\\texttt{mxint4,rule=mse}"),
+            std::string::npos);
   const Json records = Json::parse(driftless(command + " --json").out);
   ASSERT_EQ(records.size(), 4u);
   for (const Json& record : records) study::require_record(record, "ladder");

@@ -77,6 +77,8 @@ const std::vector<Command> kCommands = {
     {"eval @other --data @other --plan @in --json OUT", "--json", "--plan"},
     {"ladder @in --data @other --out OUT", "--out", "model"},
     {"ladder @other --data @in --out OUT", "--out", "--data"},
+    {"ladder @other --data @in --csv OUT", "--csv", "--data"},
+    {"ladder @in --data @other --latex OUT", "--latex", "model"},
     {"ladder @other --source @in --data @other --out OUT", "--out", "--source"},
     {"ladder @other --start @in --data @other --out OUT", "--out", "--start"},
     {"ladder @other --data @other --calibration-data @in --out OUT", "--out", "--calibration-data"},
