@@ -30,8 +30,6 @@ constexpr int kUsageExit = 2;
 constexpr const char* kAbout =
     "driftless: quantize recursive reasoning models and see whether they still think";
 
-constexpr int kSignalExit = 128;  // plus the signal, as shells count
-
 int exit_code(ErrorCode code) { return 10 + static_cast<int>(code); }
 
 struct Entry {
@@ -183,7 +181,7 @@ int run(int argc, char** argv) {
     return usage_error(app, error);
   } catch (const Interrupted& stop) {
     std::fprintf(stderr, "driftless: %s\n", stop.what());
-    return kInterruptedExit;
+    return kSignalExit + SIGINT;
   } catch (const Error& error) {
     std::fprintf(stderr, "driftless: %s\n", error.what());
     return exit_code(error.code());

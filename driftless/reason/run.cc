@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/reason/run.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "driftless/base/error.h"
+#include "driftless/reason/readout.h"
 
 namespace driftless::reason {
 namespace {
@@ -15,28 +13,6 @@ struct Slot {
   int64_t halt_signals = 0;
   Answer answer;
 };
-
-/// Writes the first largest logit of each row; returns whether any cell changed.
-bool take_answer(const Readout& readout, int64_t vocab_size, std::vector<uint8_t>& tokens) {
-  bool changed = false;
-  const float* row = readout.logits.data();
-  for (uint8_t& token : tokens) {
-    const auto best = static_cast<uint8_t>(std::max_element(row, row + vocab_size) - row);
-    changed |= best != token;
-    token = best;
-    row += vocab_size;
-  }
-  return changed;
-}
-
-void require_finite(const Readout& readout, int64_t board, int64_t steps) {
-  const bool is_finite = std::isfinite(readout.halt_logit) &&
-                         std::isfinite(readout.continue_logit) &&
-                         std::all_of(readout.logits.begin(), readout.logits.end(),
-                                     [](float logit) { return std::isfinite(logit); });
-  DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "board ", board, ", step ", steps,
-                    ": a logit is not finite; the weights may be damaged");
-}
 
 /// The steps that wanted to stop, the latest one included.
 int64_t count_signal(int64_t before, const model::ModelConfig& config, const Readout& readout) {
@@ -98,7 +74,7 @@ class Runner {
     const bool is_first = answer.steps == 0;
     ++answer.steps;
     require_finite(readout, current.board, answer.steps);
-    const bool changed = take_answer(readout, reasoner_.config().vocab_size, answer.tokens);
+    const bool changed = take_answer(readout, answer.tokens);
     current.unchanged_steps = changed || is_first ? 0 : current.unchanged_steps + 1;
     answer.halt_logit = readout.halt_logit;
     if (on_step) on_step(current.board, answer);

@@ -55,6 +55,14 @@ std::string calibrate(const CalibrationOptions& options, const store::Checkpoint
 
 }  // namespace
 
+SchemeText packing_scheme(SchemeText scheme) {
+  if (!scheme.plan.empty()) return scheme;
+  DRIFTLESS_REQUIRE(scheme.weights != "none", ErrorCode::InvalidArgument,
+                    "quantize: nothing to pack; expected --weights, such as mxint4, or --plan");
+  if (scheme.acts == "none" && scheme.weights.starts_with("mx")) scheme.acts = scheme.weights;
+  return scheme;
+}
+
 PlannedScheme planned_scheme(const SchemeText& scheme, const store::Checkpoint& checkpoint,
                              const BackendOptions& backend, std::span<const task::Example> scored) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);

@@ -28,6 +28,10 @@ struct SchemeText {
   CalibrationOptions calibration{};
 };
 
+/// The same for a model that is packed: activations follow the weights where those are an mx
+/// format, whose scales need no calibration. Throws InvalidArgument where nothing is quantized.
+SchemeText packing_scheme(SchemeText scheme);
+
 /// What the texts come to for one model.
 struct PlannedScheme {
   quant::QuantPlan plan;

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "driftless/base/error.h"
 #include "driftless/reason/boards.h"
+#include "driftless/reason/readout.h"
 #include "driftless/study/measure/layer_errors.h"
 
 namespace driftless::study {
@@ -22,14 +22,6 @@ double timed_step(reason::Reasoner& reasoner, std::span<const int64_t> slots) {
 
 Snapshot snapshot(const reason::Reasoner& reasoner, int64_t slot) {
   return {.states = reasoner.states(slot), .readout = reasoner.read(slot)};
-}
-
-void require_finite(const reason::Readout& readout, int64_t board, int64_t step) {
-  DRIFTLESS_REQUIRE(std::all_of(readout.logits.begin(), readout.logits.end(),
-                                [](float logit) { return std::isfinite(logit); }) &&
-                        std::isfinite(readout.halt_logit),
-                    ErrorCode::Numeric, "board ", board, ", step ", step + 1,
-                    ": a logit is not finite; the weights may be damaged");
 }
 
 }  // namespace
@@ -111,7 +103,7 @@ void Lockstep::observe(Runner& runner, int64_t step, std::span<const task::Examp
   pairs.reserve(slots_.size());
   for (const int64_t slot : slots_) {
     pairs.emplace_back(snapshot(*reference_, slot), snapshot(*runner.reasoner, slot));
-    require_finite(pairs.back().second.readout, first_board + slot, step);
+    reason::require_finite(pairs.back().second.readout, first_board + slot, step + 1);
   }
   // Boards add up in their order, whoever compared them.
   std::vector<Tally> tallies(slots_.size());
@@ -131,8 +123,8 @@ void Lockstep::compare_with_simulation(const Runner& runner,
   const int64_t vocab_size = options_.config.vocab_size;
   for (const int64_t slot : slots_) {
     const task::Example& example = examples[static_cast<size_t>(slot)];
-    const std::vector<uint8_t> a = answer_of(simulation.read(slot), vocab_size);
-    const std::vector<uint8_t> b = answer_of(runner.reasoner->read(slot), vocab_size);
+    const std::vector<uint8_t> a = reason::answer_of(simulation.read(slot), vocab_size);
+    const std::vector<uint8_t> b = reason::answer_of(runner.reasoner->read(slot), vocab_size);
     const bool is_right_a = task_.check(example, a) == task::Outcome::Exact;
     const bool is_right_b = task_.check(example, b) == task::Outcome::Exact;
     tally.add(kNativeLost, 0, is_right_a && !is_right_b ? 1 : 0);
@@ -152,7 +144,7 @@ std::vector<BatchResult> Lockstep::run(std::span<const task::Example> examples,
       if (runner.dynamics) runner.dynamics->before_step();
     const double float_wall_s = timed_step(*reference_, slots_);
     for (const int64_t slot : slots_)
-      require_finite(reference_->read(slot), first_board + slot, step);
+      reason::require_finite(reference_->read(slot), first_board + slot, step + 1);
     for (size_t i = 0; i < runners_.size(); ++i) {
       results[i].float_wall_s += float_wall_s;
       step_runner(runners_[i], first_board, results[i]);

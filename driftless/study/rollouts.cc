@@ -7,6 +7,7 @@
 
 #include "driftless/base/rng.h"
 #include "driftless/reason/halting.h"
+#include "driftless/reason/readout.h"
 #include "driftless/study/measure/metrics.h"
 #include "driftless/study/measure/trajectory.h"
 #include "driftless/study/seeds.h"
@@ -68,7 +69,7 @@ class StepVotes {
   void add(const reason::Readout& readout, const Standing& standing, int64_t vocab_size) {
     if (logit_sums_.empty()) logit_sums_.resize(readout.logits.size());
     for (size_t i = 0; i < logit_sums_.size(); ++i) logit_sums_[i] += readout.logits[i];
-    Answer answer = answer_of(readout, vocab_size);
+    Answer answer = reason::answer_of(readout, vocab_size);
     const auto same = std::find_if(votes_.begin(), votes_.end(),
                                    [&](const Vote& vote) { return vote.answer == answer; });
     if (same != votes_.end()) ++same->count;
@@ -90,7 +91,7 @@ class StepVotes {
       tally.add(rollout_name(kind, "cells"), step, cell_share(example, answer));
     };
     const std::vector<float> means(logit_sums_.begin(), logit_sums_.end());
-    add("average", answer_of({.logits = means}, vocab_size));
+    add("average", reason::answer_of({.logits = means}, vocab_size));
     add("select", selected_);
     add("settled", settled_);
     add("majority",

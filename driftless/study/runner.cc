@@ -8,6 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/reason/boards.h"
 #include "driftless/reason/linear_layers.h"
+#include "driftless/reason/readout.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/rollouts.h"
 
@@ -225,7 +226,7 @@ BatchResult StudyRun::run_noisy(reason::Reasoner& noisy, reason::Reasoner& clean
   for (const int64_t slot : slots) {
     const std::span<const float> latent = clean.states(slot).l;
     batch.float_latent.emplace_back(latent.begin(), latent.end());
-    batch.float_answers.push_back(answer_of(clean.read(slot), clean.config().vocab_size));
+    batch.float_answers.push_back(reason::answer_of(clean.read(slot), clean.config().vocab_size));
   }
   BatchResult result;
   run_rollouts(noisy, input_.task, batch,

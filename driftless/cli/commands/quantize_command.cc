@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
@@ -24,18 +23,11 @@ struct QuantizeOptions {
   run::SchemeText scheme;
 };
 
-/// Activations follow the weights where those are an mx format, whose scales need no calibration.
-void complete(run::SchemeText& scheme) {
-  DRIFTLESS_REQUIRE(scheme.weights != "none" || !scheme.plan.empty(), ErrorCode::InvalidArgument,
-                    "quantize: nothing to pack; expected --weights, such as mxint4, or --plan");
-  if (scheme.acts == "none" && scheme.weights.starts_with("mx")) scheme.acts = scheme.weights;
-}
-
-void quantize(QuantizeOptions options) {
-  if (options.scheme.plan.empty()) complete(options.scheme);
+void quantize(const QuantizeOptions& options) {
+  const run::SchemeText asked = run::packing_scheme(options.scheme);
   const store::Checkpoint checkpoint = load_float_model(options.model);
   const run::PlannedScheme scheme =
-      run::planned_scheme(options.scheme, checkpoint, {.device = "native"}, {});
+      run::planned_scheme(asked, checkpoint, {.device = "native"}, {});
   store::PackedModel packed = [&] {
     const Progress progress("packing " + scheme.text);
     return store::pack_model(checkpoint, scheme.plan);

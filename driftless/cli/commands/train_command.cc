@@ -5,54 +5,16 @@
 #include <memory>
 #include <string>
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/terminal/interrupt.h"
+#include "driftless/cli/terminal/progress.h"
 #include "driftless/lab/session.h"
 
 namespace driftless::cli {
 namespace {
-
-constexpr int kSignalExit = 128;  // plus the signal, as shells count
-
-// The one thing a signal handler may change.
-volatile std::sig_atomic_t caught_signal = 0;
-
-/// While it lives, SIGINT and SIGTERM are noted; the second one ends the process as usual.
-class SignalScope {
- public:
-  SignalScope() {
-    caught_signal = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int signal) { caught_signal = signal; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-    ::sigaction(SIGINT, &action, &old_int_);
-    ::sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~SignalScope() {
-    ::sigaction(SIGINT, &old_int_, nullptr);
-    ::sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  SignalScope(const SignalScope&) = delete;
-  SignalScope& operator=(const SignalScope&) = delete;
-
- private:
-  struct sigaction old_int_ {};
-  struct sigaction old_term_ {};
-};
-
-std::string duration_text(double seconds) {
-  char text[32];
-  if (seconds < 120)
-    std::snprintf(text, sizeof(text), "%.0f s", seconds);
-  else if (seconds < 7200)
-    std::snprintf(text, sizeof(text), "%.0f min", seconds / 60);
-  else
-    std::snprintf(text, sizeof(text), "%.1f h", seconds / 3600);
-  return text;
-}
 
 /// One line on a terminal, overwritten; a line for each report anywhere else.
 class TrainProgress {
@@ -107,8 +69,9 @@ void train(lab::TrainRequest request) {
                     ": no recipe; expected a file such as recipes/sudoku-4x4.toml");
   request.out = folder_of(request);
   lab::EndOfRun end;
+  int signal = 0;
   {
-    const SignalScope signals;
+    const InterruptGuard guard({SIGINT, SIGTERM});
     TrainProgress progress;
     end = lab::run_training(
         request, {.talk =
@@ -116,7 +79,8 @@ void train(lab::TrainRequest request) {
                         std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
                       },
                   .report = [&](const lab::Progress& report) { progress.show(report); },
-                  .should_stop = [] { return caught_signal != 0; }});
+                  .should_stop = was_interrupted});
+    signal = caught_signal();
   }
   const bool is_stopped = end.reason == lab::Reason::Stopped;
   if (end.is_reporter && is_stopped)
@@ -127,7 +91,7 @@ void train(lab::TrainRequest request) {
   else if (end.is_reporter)
     print_end(end, request);
   if (!is_stopped) return;
-  end_with(kSignalExit + (caught_signal != 0 ? caught_signal : SIGTERM));
+  end_with(kSignalExit + (signal != 0 ? signal : SIGTERM));
 }
 
 void print_line(std::string_view line) {

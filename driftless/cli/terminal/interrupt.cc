@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/terminal/interrupt.h"
 
-#include <csignal>
-
 namespace driftless::cli {
 namespace {
 
 // A signal handler can reach nothing but a global of this type.
-volatile std::sig_atomic_t interrupt_seen = 0;
+volatile std::sig_atomic_t signal_seen = 0;
 
-void note_interrupt(int) { interrupt_seen = 1; }
+void note_signal(int signal) { signal_seen = signal; }
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
-  interrupt_seen = 0;
+InterruptGuard::InterruptGuard(std::initializer_list<int> signals) {
+  signal_seen = 0;
   struct sigaction action {};
-  action.sa_handler = note_interrupt;
+  action.sa_handler = note_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
+  for (const int signal : signals) {
+    before_.emplace_back(signal, action);
+    sigaction(signal, &action, &before_.back().second);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, SIG_DFL);
-  interrupt_seen = 0;
+  for (const auto& [signal, action] : before_) sigaction(signal, &action, nullptr);
+  signal_seen = 0;
 }
 
-bool was_interrupted() { return interrupt_seen != 0; }
+int caught_signal() { return signal_seen; }
 
 }  // namespace driftless::cli

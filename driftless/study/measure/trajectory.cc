@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/study/measure/trajectory.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "driftless/base/error.h"
 #include "driftless/reason/halting.h"
+#include "driftless/reason/readout.h"
 #include "driftless/study/measure/metrics.h"
 
 namespace driftless::study {
@@ -31,15 +31,6 @@ double cell_share(const task::Example& example, std::span<const uint8_t> answer)
 }  // namespace
 
 std::string displacement_name(int64_t step) { return "displacement." + std::to_string(step); }
-
-std::vector<uint8_t> answer_of(const reason::Readout& readout, int64_t vocab_size) {
-  std::vector<uint8_t> answer;
-  answer.reserve(readout.logits.size() / static_cast<size_t>(vocab_size));
-  for (const float* row = readout.logits.data();
-       row != readout.logits.data() + readout.logits.size(); row += vocab_size)
-    answer.push_back(static_cast<uint8_t>(std::max_element(row, row + vocab_size) - row));
-  return answer;
-}
 
 TrajectoryProbe::TrajectoryProbe(const model::ModelConfig& config, const task::Task& task,
                                  int64_t boards, Coherence coherence)
@@ -105,8 +96,8 @@ void TrajectoryProbe::compare_displacement(BoardPaths& paths, int64_t step,
 void TrajectoryProbe::compare_answers(BoardPaths& paths, int64_t step, const task::Example& example,
                                       const Snapshot& reference, const Snapshot& other,
                                       Tally& tally) const {
-  const std::vector<uint8_t> a = answer_of(reference.readout, config_.vocab_size);
-  const std::vector<uint8_t> b = answer_of(other.readout, config_.vocab_size);
+  const std::vector<uint8_t> a = reason::answer_of(reference.readout, config_.vocab_size);
+  const std::vector<uint8_t> b = reason::answer_of(other.readout, config_.vocab_size);
   const bool is_right_a = task_.check(example, a) == task::Outcome::Exact;
   const bool is_right_b = task_.check(example, b) == task::Outcome::Exact;
   tally.add("float_exact", step, is_right_a ? 1 : 0);

@@ -76,7 +76,4 @@ struct StepCoherence {
 /// Per step; empty where coherence was not measured.
 std::vector<StepCoherence> coherence(const Tally& tally, int64_t steps);
 
-/// The first largest logit of each cell.
-std::vector<uint8_t> answer_of(const reason::Readout& readout, int64_t vocab_size);
-
 }  // namespace driftless::study

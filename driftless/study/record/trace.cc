@@ -11,6 +11,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
 #include "driftless/reason/boards.h"
+#include "driftless/reason/readout.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/measure/basin.h"
 #include "driftless/study/measure/metrics.h"
@@ -138,8 +139,8 @@ class Tracer {
   void observe(const reason::Reasoner& model, int64_t number, int64_t slot,
                const task::Example& example, Run& run) const {
     const reason::Readout readout = model.read(slot);
-    require_finite(readout, number, std::ssize(run.outcome));
-    const std::vector<uint8_t> answer = answer_of(readout, config_.vocab_size);
+    reason::require_finite(readout, number, std::ssize(run.outcome) + 1);
+    const std::vector<uint8_t> answer = reason::answer_of(readout, config_.vocab_size);
     const std::string text = task::to_text(input_.task, answer);
     run.answers.push_back(text == run.before ? "" : text);
     run.before = text;
@@ -147,14 +148,6 @@ class Tracer {
     run.outcome += outcome_letter(input_.task.check(example, answer));
     run.divergence.push_back(rounded(distance(model.states(slot).l, reference_->states(slot).l)));
     run.halt.push_back(rounded(readout.halt_logit));
-  }
-
-  static void require_finite(const reason::Readout& readout, int64_t number, int64_t step) {
-    const bool is_finite = std::all_of(readout.logits.begin(), readout.logits.end(),
-                                       [](float logit) { return std::isfinite(logit); }) &&
-                           std::isfinite(readout.halt_logit);
-    DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "trace: board ", number, ", step ", step + 1,
-                      ": a logit is not finite; the weights may be damaged");
   }
 
   [[nodiscard]] Json board_json(const task::Example& example, int64_t number,

@@ -105,10 +105,5 @@ TEST(TrajectoryCoherence, OppositeDisplacementsCancel) {
   EXPECT_TRUE(coherence(tally, 2).empty()) << "no second step was measured";
 }
 
-TEST(TrajectoryAnswer, TakesTheFirstLargestLogit) {
-  const std::vector<float> logits = {1, 3, 3, -1, -2, -1};
-  EXPECT_EQ(answer_of({.logits = logits}, 3), (std::vector<uint8_t>{1, 0}));
-}
-
 }  // namespace
 }  // namespace driftless::study
