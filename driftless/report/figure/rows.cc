@@ -84,7 +84,7 @@ std::vector<Group> groups_of(const Results& results, std::span<const std::string
 
 std::string scheme_name(const Json& config) {
   const std::string weights = config.at("weights");
-  const std::string acts = config.at("acts");
+  std::string acts = config.at("acts");
   if (weights == "none" && acts == "none") return "float";
   if (weights == acts || is_same_format(weights, acts)) return acts;
   if (acts == "none") return weights + " weights alone";

@@ -45,8 +45,8 @@ std::string rules(std::string_view paper, std::string_view line, std::string_vie
                      "}.grid{stroke:" + std::string(line) + "}";
   for (const Ink& ink : kInks) {
     const std::string value(ink.*color);
-    text += std::string(".f") + ink.name + "{fill:" + value + "}.s" + ink.name +
-            "{stroke:" + value + "}";
+    text.append(".f").append(1, ink.name).append("{fill:").append(value).append("}");
+    text.append(".s").append(1, ink.name).append("{stroke:").append(value).append("}");
   }
   return text;
 }

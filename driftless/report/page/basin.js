@@ -42,10 +42,10 @@ function planePanel({schemes, steps, basin}) {
     };
   });
   const percent = basin.share.map(percentText);
-  return {kind: "plane", title: "mean path of z_L", x: `first direction (${percent[0]} of the squared distances), second upwards (${percent[1]})`, series};
+  return {kind: "plane", title: "mean path of z_L", x: `first direction (${percent[0]}), second upwards (${percent[1]})`, series};
 }
 
 const basinFigure = {
   id: "basin", title: "The basin of the float model",
-  text: "Distance of z_L from where the float model ends (the star), along the two directions that hold most of it; faint lines are single boards, the large mark is the last step. A path that ends at the star has come to the same answer.",
+  text: "Distance of z_L from where the float model ends (the star), along the two directions that hold most of it (their shares of the squared distances in brackets); faint lines are single boards, the large mark is the last step. A path that ends at the star has come to the same answer.",
 };

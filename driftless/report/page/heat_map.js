@@ -14,17 +14,20 @@ function heatScale(panels) {
   return {color: (value) => (value > 0 ? scale(value) : scale(low)), low, high};
 }
 
+/// "0.mlp.down" of "L_level.layers.0.mlp.down_proj.weight".
+const layerText = (name) => name.replace(/^L_level\.(layers\.)?/, "").replace(/(_proj)?\.weight$/, "");
+
 function drawHeat(box, panel) {
   const width = Math.max(260, box.clientWidth);
   const {rows, columns, values} = panel;
-  const left = Math.min(d3.max(rows, (row) => row.length) * 6.7 + 10, width * 0.48);
+  const left = Math.min(d3.max(rows, (row) => layerText(row).length) * 6.7 + 10, width * 0.48);
   const cell = {width: (width - left - 4) / columns.length, height: 17};
   const top = 4;
   const bottom = top + cell.height * rows.length;
   const svg = newSvg(box, width, bottom + 62, panel.name);
   const {color, low, high} = panel.scale;
   rows.forEach((row, r) => {
-    svg.append("text").attr("x", left - 6).attr("y", top + cell.height * (r + 0.72)).attr("text-anchor", "end").text(row);
+    svg.append("text").attr("x", left - 6).attr("y", top + cell.height * (r + 0.72)).attr("text-anchor", "end").text(fitted(layerText(row), left - 6));
     values[r].forEach((value, c) => {
       const mark = svg.append("rect").attr("class", "heat").attr("x", left + cell.width * c).attr("y", top + cell.height * r)
         .attr("width", Math.max(0.5, cell.width - 0.6)).attr("height", cell.height - 0.6)

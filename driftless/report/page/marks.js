@@ -209,6 +209,12 @@ function hoverLines(box, svg, panel, shown, x, y, isShown) {
   });
 }
 
+/// A label cut to the room that it has; the tip of its mark has it whole.
+function fitted(label, room) {
+  const most = Math.floor(room / 6.6);
+  return label.length > most ? `${label.slice(0, most - 1)}…` : label;
+}
+
 function drawDots(box, panel, choice) {
   const width = Math.max(260, box.clientWidth);
   const isNarrow = width < 560;
@@ -233,7 +239,7 @@ function drawDots(box, panel, choice) {
   for (const [index, label] of labels.entries()) {
     const y = top + step * (index + (isNarrow ? 0.72 : 0.5));
     svg.append("text").attr("x", isNarrow ? left : left - 8).attr("y", isNarrow ? y - 15 : y + 4)
-      .attr("text-anchor", isNarrow ? "start" : "end").text(label);
+      .attr("text-anchor", isNarrow ? "start" : "end").text(fitted(label, isNarrow ? right - left : left - 8));
     const rows = panel.rows.filter((row) => row.label === label && choice.has(row.series));
     const apart = Math.min(6, (isNarrow ? 14 : 18) / rows.length);
     rows.forEach((row, i) => {

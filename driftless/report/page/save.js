@@ -28,8 +28,10 @@ function pictureOf(figure, title) {
   const write = (x, y, text, size, weight = 400) => all.append("text").attr("x", x).attr("y", y).attr("fill", ink)
     .attr("font-family", font).attr("font-size", size).attr("font-weight", weight).text(text);
   const back = all.append("rect").attr("fill", root.getPropertyValue("--paper").trim());
-  write(16, 28, title, 16, 600);
+  const [head, ...rest] = title.split(/ (?=\()/);
+  write(16, 28, head, 16, 600);
   let y = 44;
+  if (rest.length > 0) write(16, (y += 4), rest.join(" ").replace(/^\(|\)$/g, ""), 13);
   for (const panel of panels) {
     if (panel.title) write(16, (y += 18), panel.title, 13, 600);
     const copy = resolvedCopy(panel.svg);

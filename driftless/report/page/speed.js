@@ -8,7 +8,7 @@ const qatGroups = () => [...d3.group(page.qat, (run) => run.checkpoint.sha256).v
 
 /// The formats without what all such runs have in common: one scale a tensor, and where it comes from.
 function formatsText({weights, acts}) {
-  const bare = (text) => text.replace(/\/(tensor|static|dynamic)/g, "").replace(/,calib=\w+/, "");
+  const bare = (text) => text.replace(/\/(tensor|static|dynamic)/g, "").replace(/,calib=[^,]+/, "");
   return bare(weights) === bare(acts) ? bare(weights) : `weights ${bare(weights)}, acts ${bare(acts)}`;
 }
 

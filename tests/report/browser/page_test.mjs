@@ -414,12 +414,16 @@ const tests = {
   },
 
   async "phone, dark, print"(browser) {
-    const {path} = report("sizes", [...records, trace, ...claims]);
+    const clipped = {...qat[0], weights: "int4", acts: "int4/tensor/static,calib=p99.5", method: "naive, with the inputs of all the down projections clipped"};
+    const {path} = report("sizes", [...records, trace, ...claims, clipped]);
     const page = await browser.open(path, {width: 360, height: 740, dark: true});
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
     await openAll(page);
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
+    assert.ok(await page.evaluate(`${all("figure svg text")}.every((text) => text.getBoundingClientRect().right <= 362)`));
     assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+    const [label] = await page.evaluate(`${all("#qat svg text")}.map((text) => text.textContent).filter((text) => text.startsWith("int4"))`);
+    assert.match(label, /^int4, naive, with the inputs of all.*…$/);
     await page.click(one("#theme"));
     assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "light");
     await page.resize(1280, 800);
