@@ -21,8 +21,11 @@ macro(driftless_isa ARCHITECTURE NAME)
   endif()
 endmacro()
 
-# g++ 12 warns of the undefined vectors inside its own AVX-512 headers.
-set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -Wno-uninitialized -Wno-maybe-uninitialized)
+set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 warns of the undefined vectors inside its own AVX-512 headers.
+  list(APPEND avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
 driftless_isa(x86_64 amx ${avx512} -mavx512bf16 -mamx-tile -mamx-bf16)
 driftless_isa(x86_64 avx512bf16 ${avx512} -mavx512bf16)
 driftless_isa(x86_64 avx512vnni ${avx512} -mavx512vnni)

@@ -270,8 +270,7 @@ void require_supported(const quant::QuantSpec& spec) {
                                         spec.granularity == Granularity::Tensor);
   DRIFTLESS_REQUIRE(is_block || is_scaled, ErrorCode::Unsupported, "native product: format '",
                     to_string(spec), "'; expected mxint blocks of ", kBlock,
-                    " or signed integers with a scale per tensor, channel or token; ",
-                    "simulate this one");
+                    " or signed integers with a scale per tensor, channel or token");
 }
 
 RowMatrix make_rows(const QuantizedMatrix& matrix, const KernelSet& set) {

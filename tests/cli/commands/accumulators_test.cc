@@ -63,7 +63,7 @@ TEST_F(Accumulators, TellWidthsPerLayerAndTheCostOfNarrowOnes) {
 
 TEST_F(Accumulators, RefuseBadInput) {
   expect_failure(run("--bits 1"), 10, "--bits; got 1, expected 2 to 62");
-  expect_failure(run("--weights mxfp4"), 13, "simulate this one");
+  expect_failure(run("--weights mxfp4"), 13, "expected mxint blocks of 32");
   expect_failure(run("--acts mxint4"), 13, "window");
   expect_failure(run("--weights none --acts none"), 10, "quantizes no layer");
   expect_failure(run("--coverage linear"), 13, "q_head.weight");
