@@ -87,7 +87,8 @@ TEST(Operand, RefusesFormatsThatAreNotIntegers) {
     const auto values = std::vector<float>(64, 1.0f);
     const auto matrix =
         quant::Quantizer(quant::parse_quant_spec(spec)).quantize({values.data(), 1, 64});
-    EXPECT_ERROR(make_rows(matrix, kScalarKernels), ErrorCode::Unsupported, "simulate");
+    EXPECT_ERROR(make_rows(matrix, kScalarKernels), ErrorCode::Unsupported,
+                 "expected mxint blocks of 32");
     EXPECT_ERROR(make_panels(matrix, kScalarKernels), ErrorCode::Unsupported, spec);
   }
 }

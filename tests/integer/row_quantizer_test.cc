@@ -70,7 +70,7 @@ TEST(RowQuantizer, RefusesWhatItCannotDo) {
   };
   EXPECT_ERROR(make("mxint4"), ErrorCode::Unsupported, "window=4");
   EXPECT_ERROR(make("mxint4,window=11"), ErrorCode::Unsupported, "window of 0 to 10");
-  EXPECT_ERROR(make("mxfp4,window=4"), ErrorCode::Unsupported, "simulate");
+  EXPECT_ERROR(make("mxfp4,window=4"), ErrorCode::Unsupported, "expected mxint blocks of 32");
   EXPECT_ERROR(make("int8/tensor"), ErrorCode::Unsupported, "per token");
   EXPECT_ERROR((void)make("int8/token").make(0, 4), ErrorCode::InvalidArgument, "0 x 4");
   const RowQuantizer quantizer = make("mxint4,window=4");
