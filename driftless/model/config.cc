@@ -6,6 +6,7 @@
 #include <span>
 
 #include "driftless/base/error.h"
+#include "driftless/base/quote.h"
 
 namespace driftless::model {
 namespace {
@@ -62,6 +63,16 @@ void check_ranges(const ModelConfig& c, std::string_view where) {
                       r.most);
 }
 
+/// Which tasks there are is not known here; a name is one word that any message may show.
+void check_task(const ModelConfig& c, std::string_view where) {
+  constexpr size_t kMaxName = 64;
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+  const bool is_name = !c.task.empty() && c.task.size() <= kMaxName &&
+                       c.task.find_first_not_of(kLetters) == std::string::npos;
+  DRIFTLESS_REQUIRE(is_name, ErrorCode::BadConfig, where, ": task is no name; got ", quote(c.task),
+                    ", expected 1 to ", kMaxName, " small letters, digits, - or _");
+}
+
 void check_prefix(const ModelConfig& c, std::string_view where) {
   if (c.puzzle_emb_len == 0) return;
   DRIFTLESS_REQUIRE(c.puzzle_emb_ndim >= 1 && c.puzzle_emb_ndim <= c.puzzle_emb_len * c.hidden_size,
@@ -107,7 +118,6 @@ void check_token_mixer(const ModelConfig& c, std::string_view where) {
 }  // namespace
 
 std::string_view to_string(Arch arch) { return enum_name(architectures(), arch); }
-std::string_view to_string(Task task) { return enum_name(kTaskNames, task); }
 std::string_view to_string(Positions positions) { return enum_name(kPositionsNames, positions); }
 std::string_view to_string(ForwardDtype dtype) { return enum_name(kForwardDtypeNames, dtype); }
 std::string_view to_string(HaltRule rule) { return enum_name(kHaltRuleNames, rule); }
@@ -115,9 +125,6 @@ std::string_view to_string(HaltConfirm confirm) { return enum_name(kHaltConfirmN
 
 Arch parse_arch(std::string_view text, std::string_view where) {
   return parse_enum(architectures(), text, where);
-}
-Task parse_task(std::string_view text, std::string_view where) {
-  return parse_enum(kTaskNames, text, where);
 }
 Positions parse_positions(std::string_view text, std::string_view where) {
   return parse_enum(kPositionsNames, text, where);
@@ -141,6 +148,7 @@ HaltRule halt_rule(const ModelConfig& config) {
 }
 
 void validate(const ModelConfig& config, std::string_view where) {
+  check_task(config, where);
   check_ranges(config, where);
   check_prefix(config, where);
   const std::span<const Positions> known = architecture(config).positions;

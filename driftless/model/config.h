@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "driftless/base/enum_names.h"
@@ -14,7 +15,6 @@
 
 namespace driftless::model {
 
-enum class Task { Sudoku, Maze, Arc, Other };
 /// What mixes positions inside a block.
 enum class Mixer { Attention, Tokens };
 /// Number format the reference runs its activations in; parameters are float32.
@@ -22,8 +22,6 @@ enum class ForwardDtype { BFloat16, Float16, Float32 };
 /// Which steps that want to stop confirm each other: those in a row, or all of a board.
 enum class HaltConfirm { Consecutive, Cumulative };
 
-inline constexpr std::array<EnumName<Task>, 4> kTaskNames = {
-    {{Task::Sudoku, "sudoku"}, {Task::Maze, "maze"}, {Task::Arc, "arc"}, {Task::Other, "other"}}};
 inline constexpr std::array<EnumName<Positions>, 4> kPositionsNames = {
     {{Positions::None, "none"},
      {Positions::Rope, "rope"},
@@ -39,7 +37,6 @@ inline constexpr std::array<EnumName<HaltConfirm>, 2> kHaltConfirmNames = {
     {{HaltConfirm::Consecutive, "consecutive"}, {HaltConfirm::Cumulative, "cumulative"}}};
 
 std::string_view to_string(Arch arch);
-std::string_view to_string(Task task);
 std::string_view to_string(Positions positions);
 std::string_view to_string(ForwardDtype dtype);
 std::string_view to_string(HaltRule rule);
@@ -47,7 +44,6 @@ std::string_view to_string(HaltConfirm confirm);
 
 /// The enumerator called `text`. Throws BadConfig naming `where` and the nearest name.
 Arch parse_arch(std::string_view text, std::string_view where);
-Task parse_task(std::string_view text, std::string_view where);
 Positions parse_positions(std::string_view text, std::string_view where);
 ForwardDtype parse_forward_dtype(std::string_view text, std::string_view where);
 HaltRule parse_halt_rule(std::string_view text, std::string_view where);
@@ -55,14 +51,14 @@ HaltConfirm parse_halt_confirm(std::string_view text, std::string_view where);
 
 struct ModelConfig {
   Arch arch = Arch::Trm;
-  Task task = Task::Sudoku;
-  int64_t vocab_size = 11;    // V
-  int64_t seq_len = 81;       // S
-  int64_t hidden_size = 512;  // D
-  int64_t num_heads = 8;      // attention only; head width = D / heads
-  double expansion = 4;       // SwiGLU inner width, see swiglu_inner()
-  int64_t num_layers = 2;     // blocks of L_level
-  int64_t h_layers = 0;       // blocks of H_level; HRM only
+  std::string task = "sudoku";  // a name; the module task knows what it means
+  int64_t vocab_size = 11;      // V
+  int64_t seq_len = 81;         // S
+  int64_t hidden_size = 512;    // D
+  int64_t num_heads = 8;        // attention only; head width = D / heads
+  double expansion = 4;         // SwiGLU inner width, see swiglu_inner()
+  int64_t num_layers = 2;       // blocks of L_level
+  int64_t h_layers = 0;         // blocks of H_level; HRM only
   Mixer mixer = Mixer::Attention;
   Positions positions = Positions::Rope;
   int64_t board_width = 0;        // rope2d only: position i is row i / width, column i % width

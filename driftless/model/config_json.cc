@@ -22,7 +22,7 @@ namespace {
 enum class Use { Required, Optional, Ignored, Forbidden };
 
 using Member = std::variant<int64_t ModelConfig::*, double ModelConfig::*, Arch ModelConfig::*,
-                            Task ModelConfig::*, Positions ModelConfig::*,
+                            std::string ModelConfig::*, Positions ModelConfig::*,
                             ForwardDtype ModelConfig::*, Mixer ModelConfig::*,
                             std::optional<HaltRule> ModelConfig::*, HaltConfirm ModelConfig::*>;
 
@@ -128,7 +128,7 @@ struct Reader {
     config.*member = value.get<bool>() ? Mixer::Tokens : Mixer::Attention;
   }
   void operator()(Arch ModelConfig::*member) const { config.*member = parse_arch(text(), where); }
-  void operator()(Task ModelConfig::*member) const { config.*member = parse_task(text(), where); }
+  void operator()(std::string ModelConfig::*member) const { config.*member = text(); }
   void operator()(Positions ModelConfig::*member) const {
     config.*member = parse_positions(text(), where);
   }
@@ -149,6 +149,7 @@ struct Writer {
   using Value = nlohmann::ordered_json;
   Value operator()(int64_t ModelConfig::*member) const { return config.*member; }
   Value operator()(double ModelConfig::*member) const { return config.*member; }
+  Value operator()(std::string ModelConfig::*member) const { return config.*member; }
   Value operator()(Mixer ModelConfig::*member) const { return config.*member == Mixer::Tokens; }
   Value operator()(std::optional<HaltRule> ModelConfig::*member) const {
     return std::string(to_string((config.*member).value_or(HaltRule::Logit)));

@@ -10,6 +10,16 @@
 
 namespace driftless::model {
 
+/// The boards that published models of a task have seen: what tells a task from a file's shapes.
+struct PublishedBoards {
+  enum class Sizes { One, Any };
+  std::string_view task;
+  int64_t vocab_size;  ///< belongs to one task
+  int64_t cells;
+  Sizes sizes;  ///< whether boards of the task have other sizes too
+};
+std::span<const PublishedBoards> published_boards();
+
 struct Preset {
   std::string_view name;
   std::string_view summary;

@@ -6,6 +6,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
 #include "driftless/base/standard_input.h"
+#include "driftless/base/text.h"
 #include "driftless/run/model.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/json.h"
@@ -95,6 +96,15 @@ const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardSource& sour
        " tokens; name one with --task");
 }
 
+/// The task that a file or folder looks like, or null.
+const task::Task* looks_like(const BoardSource& source) {
+  if (is_dataset_folder(source))
+    return &task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
+  if (std::filesystem::is_directory(source.path)) return &task::find_task("arc");
+  return task::claimant(source.path == kStandardStream ? standard_input()
+                                                       : task::read_text(source.path));
+}
+
 /// Reads a file of a task; where that fails because it holds boards of another one, says so.
 template <class Read>
 auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
@@ -102,9 +112,9 @@ auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
     return read(source.path);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::BadFile) throw;
-    const task::Task& other = guess_task(source);
-    if (other.name == task) throw;
-    fail(error.code(), error.what(), "; the file looks like ", other.name, ", not ", task);
+    const task::Task* other = looks_like(source);
+    if (other == nullptr || other->name == task) throw;
+    fail(error.code(), error.what(), "; the file looks like ", other->name, ", not ", task);
   }
 }
 
@@ -133,15 +143,12 @@ void add_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
 }  // namespace
 
 const task::Task& guess_task(const BoardSource& given) {
-  const BoardSource source = resolved(given);
-  if (is_dataset_folder(source))
-    return task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
-  if (std::filesystem::is_directory(source.path)) return task::find_task("arc");
-  const std::string text =
-      source.path == kStandardStream ? standard_input() : task::read_text(source.path);
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && text[first] == '{') return task::find_task("arc");
-  return task::find_task(text.find("##") == std::string::npos ? "sudoku" : "maze");
+  const task::Task* task = looks_like(resolved(given));
+  DRIFTLESS_REQUIRE(task != nullptr, ErrorCode::BadFile,
+                    given.path == kStandardStream ? kStandardInput : given.path,
+                    ": looks like the boards of no task; expected boards of ",
+                    join(task::names_of_tasks(), ", "), ", or --task");
+  return *task;
 }
 
 std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& given) {

@@ -22,8 +22,8 @@ struct BoardSource {
   int64_t limit = 0;           ///< only the first so many boards (ARC: tasks); 0: all
 };
 
-/// The task that a file or folder looks like: JSON is ARC, a folder goes by its vocabulary, text
-/// with walls is a maze, anything else a Sudoku. Throws what reading throws.
+/// The task that a file or folder looks like: the first that claims its text, a data-set folder
+/// by its vocabulary. Throws BadFile where none does, and what reading throws.
 const task::Task& guess_task(const BoardSource& source);
 
 /// The boards as the file has them. Throws what the readers throw.
@@ -47,7 +47,7 @@ struct Boards {
   /// ARC tasks that the model's puzzle table does not have; they have no boards.
   std::vector<std::string> strangers{};
 
-  [[nodiscard]] bool are_arc() const { return task.name == "arc"; }
+  [[nodiscard]] bool are_arc() const { return task.family == task::Family::Arc; }
 };
 
 /// Boards that fit the model of a file. Throws what the readers throw, BadFile where the boards do

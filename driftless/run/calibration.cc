@@ -26,7 +26,7 @@ CalibrationBoards::CalibrationBoards(const CalibrationOptions& options, Source s
 }
 
 void CalibrationBoards::require_source() const {
-  DRIFTLESS_REQUIRE(!options_.data.empty() || source_.task.generate != nullptr,
+  DRIFTLESS_REQUIRE(!options_.data.empty() || source_.task.generator != nullptr,
                     ErrorCode::InvalidArgument,
                     "static scales and smoothing need calibration boards, and there is no "
                     "generator for ",
@@ -51,7 +51,7 @@ std::vector<task::Example> CalibrationBoards::generate(int64_t count, uint64_t s
     DRIFTLESS_REQUIRE(tries < kTriesPerBoard * count, ErrorCode::InvalidArgument,
                       "calibration boards; got ", boards.size(), " that are not scored, expected ",
                       count, "; use --calibration-data FILE");
-    task::Example board = source_.task.generate(source_.cells, rng);
+    task::Example board = task::generate(source_.task, {.cells = source_.cells}, rng);
     if (!is_scored(board.input)) boards.push_back(std::move(board));
   }
   return boards;

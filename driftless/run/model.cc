@@ -14,8 +14,7 @@ store::Checkpoint require_float(store::ModelFile model, const std::string& where
 }
 
 const task::Task& task_of(const store::Checkpoint& checkpoint) {
-  const model::Task task = checkpoint.config.task;
-  return task == model::Task::Other ? task::other_task() : task::find_task(model::to_string(task));
+  return task::find_task(checkpoint.config.task);
 }
 
 void require_fits(const store::Checkpoint& checkpoint, std::span<const task::Example> examples,

@@ -166,7 +166,7 @@ std::vector<Finding> describe(const ImportedModel& model) {
       {"sizes", sizes_text(config)},
       {"recursion", std::to_string(config.h_cycles) + " x " + std::to_string(config.l_cycles) +
                         " cycles, " + std::to_string(config.halt_max_steps) + " steps"},
-      {"task", std::string(to_string(config.task))},
+      {"task", config.task},
       {"weights", model.weights},
       {"configuration", model.configuration}};
   for (const std::string& assumption : model.assumed) findings.push_back({"assumed", assumption});

@@ -38,6 +38,17 @@ bool has_header(std::string_view text) {
   return std::find(columns.begin(), columns.end(), "question") != columns.end();
 }
 
+std::string_view first_question(std::string_view text) {
+  const size_t end = text.find('\n');
+  const std::vector<std::string_view> lines = lines_of(text.substr(0, text.find('\n', end + 1)));
+  if (!has_header(text)) return lines.empty() ? "" : lines.front();
+  if (end == std::string_view::npos || lines.size() < 2) return "";
+  const std::vector<std::string_view> columns = columns_of(lines[0]);
+  const auto at = std::find(columns.begin(), columns.end(), "question") - columns.begin();
+  const std::vector<std::string_view> fields = split(lines[1], ',');
+  return at < std::ssize(fields) ? fields[static_cast<size_t>(at)] : "";
+}
+
 CsvTable::CsvTable(std::string_view text, std::string where,
                    std::span<const std::string_view> allowed_columns)
     : where_(std::move(where)), lines_(lines_of(text)) {

@@ -15,6 +15,10 @@ namespace driftless::task {
 /// Whether the first line is a header that names the column of questions.
 bool has_header(std::string_view text);
 
+/// The question of the first row, or the first line of a text without header; empty where there is
+/// none.
+std::string_view first_question(std::string_view text);
+
 /// A view of the text, which must outlive it.
 class CsvTable {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks as data: what a command needs to read, show and check any of them.
+// The tasks: what a command needs to find one, and what it may do with any.
 #pragma once
 
 #include <cstdint>
@@ -9,53 +9,59 @@
 #include <string_view>
 #include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/base/rng.h"
-#include "driftless/task/score.h"
+#include "driftless/base/text.h"
+#include "driftless/task/task.h"
 
 namespace driftless::task {
 
-/// One board as a model sees it: equally many tokens in and out; 0 in the label does not count.
-struct Example {
-  std::string name;  ///< of the source, ARC task or variant; may be empty
-  std::vector<uint8_t> input;
-  std::vector<uint8_t> label;
-  int64_t puzzle = 0;  ///< row of the model's puzzle table
-};
-
-struct Task {
-  std::string_view name;
-  std::string_view description;
-  /// Character of each token, for text; the first is the pad. Its size is the vocabulary size.
-  std::string_view alphabet;
-  /// Cells of the published boards; files may hold boards of other sizes.
-  int64_t seq_len;
-  std::vector<Example> (*read)(const std::filesystem::path& path);
-  /// The same of a text, which messages call `where`.
-  std::vector<Example> (*parse)(std::string_view text, const std::string& where);
-  /// Compares a prediction with the label. Throws InvalidArgument when lengths differ or the input
-  /// is no board of this task.
-  Outcome (*check)(const Example& example, std::span<const uint8_t> prediction);
-  /// A board of our own with so many cells; null where the task has no generator. Throws
-  /// InvalidArgument when no board has so many.
-  Example (*generate)(int64_t cells, Rng& rng) = nullptr;
-
-  [[nodiscard]] int64_t vocab_size() const { return static_cast<int64_t>(alphabet.size()); }
-};
-
+/// All rows but that of other_task().
 std::span<const Task> tasks();
-/// Throws InvalidArgument with the nearest name.
+/// Throws InvalidArgument with the nearest name. "other" is found too.
 const Task& find_task(std::string_view name);
 
 /// Boards of any other kind, which come from data-set folders only: right is what the label says.
 /// Its alphabet has digits and letters for the first 62 tokens.
 const Task& other_task();
 
+/// The first task whose files look like the text, or null.
+const Task* claimant(std::string_view text);
+
+/// The names of the tasks with a part, null for all.
+template <class Part = const Generator*>
+std::vector<std::string_view> names_of_tasks(Part Task::*part = nullptr) {
+  std::vector<std::string_view> names;
+  for (const Task& task : tasks())
+    if (part == nullptr || task.*part != nullptr) names.push_back(task.name);
+  return names;
+}
+
+/// What a command needs of a task and calls `what`. Throws Unsupported where the task lacks it:
+/// "data generate: task arc has no generator; expected one of sudoku, maze".
+template <class Part>
+Part need(const Task& task, Part Task::*part, std::string_view command, std::string_view what) {
+  DRIFTLESS_REQUIRE(task.*part != nullptr, ErrorCode::Unsupported, command, ": task ", task.name,
+                    " has no ", what, "; expected one of ", join(names_of_tasks(part), ", "));
+  return task.*part;
+}
+
 /// Reads the boards of a file. Throws BadFile when it has none or boards of several sizes.
 std::vector<Example> read_examples(const Task& task, const std::filesystem::path& path);
 std::vector<Example> parse_examples(const Task& task, std::string_view text,
                                     const std::string& where);
 
-/// The tokens as text; tokens outside the vocabulary show as '?'.
+/// A board of the task's generator, which it must have. Throws InvalidArgument when a hundred
+/// thousand tries in a row do not give what is asked, or none could.
+Example generate(const Task& task, const GeneratorRequest& request, Rng& rng);
+
+/// The board itself where the task has no symmetries.
+Example random_image(const Task& task, const Example& board, Rng& rng);
+
+/// A text, equal for two boards exactly when a symmetry turns one question into the other. About
+/// 0.1 ms for Sudoku. Throws InvalidArgument on what is no board of the task.
+std::string canonical_text(const Task& task, const Example& board);
+
 std::string to_text(const Task& task, std::span<const uint8_t> tokens);
 
 }  // namespace driftless::task

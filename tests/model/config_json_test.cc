@@ -116,6 +116,19 @@ TEST(ConfigJson, WrongTypesNameTheKey) {
   }
 }
 
+TEST(ConfigJson, AnyWordNamesATask) {
+  Json json = preset_json("trm-maze");
+  json["task"] = "four-colors";
+  const ModelConfig config = config_from_json(json.dump(), "file");
+  EXPECT_EQ(config.task, "four-colors");
+  EXPECT_NE(config_to_json(config).find("\"task\":\"four-colors\""), std::string::npos);
+  for (const std::string& name : {std::string(), std::string("a b"), std::string(65, 'a')}) {
+    json["task"] = name;
+    expect_error(ErrorCode::BadConfig, "task is no name",
+                 [&] { config_from_json(json.dump(), "file"); });
+  }
+}
+
 TEST(ConfigJson, MalformedTextAndInvalidConfigurationAreRefused) {
   expect_error(ErrorCode::BadConfig, "not valid JSON", [] { config_from_json("{", ""); });
   expect_error(ErrorCode::BadConfig, "not a JSON object", [] { config_from_json("[]", ""); });

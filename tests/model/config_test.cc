@@ -20,7 +20,6 @@ using driftless::testing::expect_error;
 TEST(ModelConfig, EnumNamesRoundTrip) {
   for (const Architecture& row : architectures())
     EXPECT_EQ(parse_arch(to_string(row.value), ""), row.value);
-  for (const auto& row : kTaskNames) EXPECT_EQ(parse_task(to_string(row.value), ""), row.value);
   for (const auto& row : kPositionsNames)
     EXPECT_EQ(parse_positions(to_string(row.value), ""), row.value);
   for (const auto& row : kForwardDtypeNames)
@@ -30,7 +29,6 @@ TEST(ModelConfig, EnumNamesRoundTrip) {
 TEST(ModelConfig, UnknownNamesGetTheNearest) {
   expect_error(ErrorCode::BadConfig, "mean 'rope2d'", [] { parse_positions("rope2D", "x"); });
   expect_error(ErrorCode::BadConfig, "mean 'trm'", [] { parse_arch("tmr", "x"); });
-  expect_error(ErrorCode::BadConfig, "here: unknown", [] { parse_task("chess", "here"); });
   expect_error(ErrorCode::BadConfig, "float16", [] { parse_forward_dtype("float8", "x"); });
 }
 

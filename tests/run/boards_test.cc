@@ -48,7 +48,7 @@ TEST_F(BoardFiles, AreCutToTheLimit) {
 
 TEST_F(BoardFiles, OfArcGetTheRowsOfTheModelsTable) {
   store::Checkpoint model;
-  model.config.task = model::Task::Arc;
+  model.config.task = "arc";
   model.config.vocab_size = 12;
   model.config.seq_len = 25;
   model.config.puzzle_emb_len = 1;
@@ -71,7 +71,7 @@ TEST_F(BoardFiles, OfArcGetTheRowsOfTheModelsTable) {
 
 TEST_F(BoardFiles, MustFitTheModel) {
   store::Checkpoint model;
-  model.config.task = model::Task::Sudoku;
+  model.config.task = "sudoku";
   model.config.seq_len = 16;
   EXPECT_ERROR(read_boards_for(model, "m", {.path = file("s.txt", kSudoku + "\n")}, {}),
                ErrorCode::BadFile, "got 81 cells, expected 16");

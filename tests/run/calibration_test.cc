@@ -13,7 +13,8 @@ namespace {
 std::vector<task::Example> sudokus(int64_t count, uint64_t seed) {
   Rng rng(seed);
   std::vector<task::Example> boards;
-  for (int64_t i = 0; i < count; ++i) boards.push_back(task::find_task("sudoku").generate(81, rng));
+  for (int64_t i = 0; i < count; ++i)
+    boards.push_back(task::generate(task::find_task("sudoku"), {.cells = 81}, rng));
   return boards;
 }
 

@@ -59,7 +59,7 @@ TEST_P(Official, EveryStepIsTheOfficialOne) {
   const store::ImportedModel model = store::import_model(folder / GetParam().file, {});
   EXPECT_EQ(model.weights, GetParam().weights);
   EXPECT_TRUE(model.assumed.empty());
-  EXPECT_EQ(model.checkpoint.config.task, model::Task::Sudoku);
+  EXPECT_EQ(model.checkpoint.config.task, "sudoku");
 
   const auto questions = read_questions(folder / "boards.csv");
   std::vector<reason::Board> boards;

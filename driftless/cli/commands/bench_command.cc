@@ -59,9 +59,12 @@ struct Boards {
 /// The boards given, or the bundled ones where they fit; "" for none.
 std::string bench_data(const store::Checkpoint& checkpoint, const BenchOptions& options) {
   if (!options.data.empty()) return options.data;
-  const bool fits_bundled =
-      checkpoint.config.task == model::Task::Sudoku && checkpoint.config.seq_len == 81;
-  return fits_bundled ? (data_folder("models") / "demo-sudoku.csv").string() : "";
+  const task::Task& task = run::task_of(checkpoint);
+  const std::string bundled = or_bundled("models/demo-" + checkpoint.config.task + ".csv");
+  std::error_code ignored;
+  const bool fits =
+      checkpoint.config.seq_len == task.seq_len && std::filesystem::exists(bundled, ignored);
+  return fits ? bundled : "";
 }
 
 Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions& options) {

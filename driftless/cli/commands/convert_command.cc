@@ -9,6 +9,7 @@
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/store/torch/convert.h"
+#include "driftless/task/table.h"
 
 namespace driftless::cli {
 namespace {
@@ -41,7 +42,7 @@ store::DType weight_type(const std::string& name) {
 void convert(ConvertOptions& options) {
   store::ImportOptions& import = options.import;
   if (!options.arch.empty()) import.arch = model::parse_arch(options.arch, "--arch");
-  if (!options.task.empty()) import.task = model::parse_task(options.task, "--task");
+  if (!options.task.empty()) import.task = task::find_task(options.task).name;
   if (!options.positions.empty())
     import.positions = model::parse_positions(options.positions, "--positions");
   const store::Converted converted =
@@ -66,7 +67,7 @@ void add_convert_command(const Verb& verb) {
   verb.add_input("--config", import.config,
                  "training configuration (default: the file's own, or all_config.yaml beside it)");
   verb.add_option("--arch", options->arch, "trm, hrm, eqr, trm-untied or trm-stochastic");
-  verb.add_option("--task", options->task, "sudoku, maze, arc or other");
+  verb.add_option("--task", options->task, join(task::names_of_tasks(), ", ") + " or other");
   verb.add_option("--heads", import.heads, "attention heads, where no configuration says");
   verb.add_option("--h-cycles", import.h_cycles, "outer cycles a step");
   verb.add_option("--l-cycles", import.l_cycles, "inner cycles an outer cycle");

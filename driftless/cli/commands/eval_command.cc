@@ -73,7 +73,8 @@ void print_mean(std::FILE* out, const char* name, const task::Moments& shares, c
                  std::to_string(std::llround(shares.n)) + unit);
 }
 
-void print_share(std::FILE* out, const char* name, const task::Share& share, const char* unit) {
+void print_share(std::FILE* out, const char* name, const task::Share& share,
+                 const std::string& unit) {
   print_estimate(out, name, share.value(), share.interval(), std::to_string(share.n) + unit);
 }
 
@@ -84,10 +85,9 @@ void report_boards(std::FILE* out, const run::Boards& boards, const task::Score&
   record["accepted"] = share_json(score.accepted);
   record["cells"] = mean_json(score.cells);
   print_share(out, "exact", score.exact, " boards");
-  if (boards.task.name == "maze")
-    print_share(out, "accepted", score.accepted, " boards; exact or another shortest path");
-  else if (score.accepted.hits != score.exact.hits)
-    print_share(out, "accepted", score.accepted, " boards; exact or another solution");
+  if (boards.task.has_many_answers || score.accepted.hits != score.exact.hits)
+    print_share(out, "accepted", score.accepted,
+                " boards; exact or another " + std::string(boards.task.other_answer));
   print_mean(out, "cells", score.cells, " boards");
 }
 

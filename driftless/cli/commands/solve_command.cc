@@ -10,7 +10,6 @@
 #include "driftless/base/error.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
-#include "driftless/cli/terminal/board_text.h"
 #include "driftless/cli/terminal/solve_view.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/reason/boards.h"
@@ -38,17 +37,25 @@ struct SolveOptions {
   ColorFlag color;
 };
 
-/// Solved where nobody gives a board; from the project's own generator (models/demo-sudoku.csv).
-constexpr const char* kSampleBoard =
-    "8...7.....9...5..3.......16..57....9.3......8..614.5..1...87....2.5...4....2...9.";
+task::Example read_line(const task::Task& task, std::string_view line) {
+  return task::need(task, &task::Task::solve_line, "solve", "one-line boards; use --data")(line);
+}
+
+/// What is solved where nobody gives a board.
+task::Example sample_of(const task::Task& task) {
+  DRIFTLESS_REQUIRE(!task.sample.empty(), ErrorCode::InvalidArgument, "solve: task ", task.name,
+                    " has no sample; expected a board or --data FILE");
+  return read_line(task, task.sample);
+}
 
 std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const task::Task& task,
                                       const SolveOptions& options) {
+  const bool is_arc = task.family == task::Family::Arc;
   if (options.data.empty())
-    return {example_from_text(task, options.board.empty() ? kSampleBoard : options.board)};
+    return {options.board.empty() ? sample_of(task) : read_line(task, options.board)};
   if (options.data == kStandardStream) {
     const auto lines = task::lines_of(standard_input());
-    if (lines.size() == 1 && task.name != "arc") return {example_from_text(task, lines.front())};
+    if (lines.size() == 1 && !is_arc) return {read_line(task, lines.front())};
   }
   return run::read_boards_for(checkpoint, options.model, {.path = options.data},
                               {.identifiers = options.identifiers, .variants = 1, .seed = 0})
@@ -116,11 +123,8 @@ void solve(SolveOptions options) {
     options.model = (options.is_native ? default_packed_model() : default_model()).string();
   const store::ModelFile model = load_model(options.model);
   const store::Checkpoint& checkpoint = model.checkpoint;
-  DRIFTLESS_REQUIRE(checkpoint.config.task != model::Task::Other, ErrorCode::Unsupported,
-                    options.model,
-                    ": the model's task has no boards that could be shown; expected "
-                    "'driftless eval' with a data-set folder");
   const task::Task& task = run::task_of(checkpoint);
+  task::need(task, &task::Task::draw, "solve", "drawing; use eval with a data-set folder");
   const std::vector<task::Example> examples = read_input(checkpoint, task, options);
   run::require_fits(checkpoint, examples, options.data.empty() ? "solve" : options.data);
   const auto reasoner = make_reasoner_for(model, options);
@@ -128,7 +132,7 @@ void solve(SolveOptions options) {
   const int64_t steps = options.steps > 0 ? options.steps : checkpoint.config.halt_max_steps;
   std::string json;
   for (size_t i = 0; i < boards.size(); ++i) {
-    if (is_ambiguous(task, examples[i]))
+    if (task.is_ambiguous != nullptr && task.is_ambiguous(examples[i]))
       std::fputs("driftless: warning: the board has several solutions\n", stderr);
     const auto views = make_views({.task = task,
                                    .example = examples[i],
@@ -172,7 +176,7 @@ void add_solve_command(const Verb& verb) {
                  "identifiers.json beside the model)");
   verb.add_json(options->json, "print or write one JSON object per board");
   add_color_flag(verb, options->color);
-  verb.example(std::string("driftless solve ") + kSampleBoard);
+  verb.example("driftless solve " + std::string(task::find_task("sudoku").sample));
   verb.runs([options] { solve(settled(*options)); });
 }
 

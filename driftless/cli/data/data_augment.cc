@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/run/boards.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/augment.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/training.h"
+#include "driftless/task/table.h"
 
 namespace driftless::cli {
 namespace {
@@ -27,9 +30,17 @@ struct AugmentOptions {
   std::string output;
 };
 
+/// Of another task nothing belongs to a row of a puzzle table.
+void require_arc(const std::string& path) {
+  const task::Task& task = run::guess_task({.path = path});
+  DRIFTLESS_REQUIRE(task.family == task::Family::Arc, ErrorCode::Unsupported, "data augment: task ",
+                    task.name, " has no puzzles with variants; got ", path, ", expected ARC tasks");
+}
+
 std::vector<arc::Puzzle> read_all(const std::vector<std::string>& paths) {
   std::vector<arc::Puzzle> puzzles;
   for (const std::string& path : paths) {
+    require_arc(path);
     std::vector<arc::Puzzle> more = arc::read_puzzles(path);
     puzzles.insert(puzzles.end(), std::make_move_iterator(more.begin()),
                    std::make_move_iterator(more.end()));

@@ -11,9 +11,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driftless/cli/terminal/board_paint.h"
-#include "driftless/cli/terminal/board_text.h"
-
 namespace driftless::cli {
 namespace {
 
@@ -96,7 +93,7 @@ class LineView : public SolveView {
   }
 
   void done(const reason::Answer& answer) override {
-    write_out("\n" + draw(subject_.task, answer.tokens) + verdict(subject_, answer) + "\n");
+    write_out("\n" + subject_.task.draw(answer.tokens) + verdict(subject_, answer) + "\n");
   }
 
  private:
@@ -143,10 +140,9 @@ class LiveView : public SolveView {
  private:
   [[nodiscard]] std::string picture(const Tokens& now, std::span<const uint8_t> label) const {
     const std::string title = subject_.title.empty() ? "" : subject_.title + "\n";
-    if (ink_ == Ink::Plain) return title + draw(subject_.task, now);
+    if (ink_ == Ink::Plain) return title + subject_.task.draw(now);
     return title +
-           paint(
-               subject_.task,
+           subject_.task.paint(
                {.question = subject_.example.input, .before = before_, .now = now, .label = label});
   }
 
@@ -181,7 +177,7 @@ bool has_room(const Subject& subject, const Terminal& terminal, Ink ink) {
   constexpr int64_t kStatusColumns = 60;
   const int64_t cells = std::ssize(subject.example.input);
   const task::Extent picture =
-      ink == Ink::Plain ? drawn_extent(subject.task, cells) : painted_extent(subject.task, cells);
+      ink == Ink::Plain ? subject.task.drawn_extent(cells) : subject.task.painted_extent(cells);
   return picture.rows + kOtherLines <= terminal.rows &&
          std::max(picture.columns, kStatusColumns) <= terminal.columns;
 }
@@ -195,8 +191,8 @@ std::string verdict(const Subject& subject, const reason::Answer& answer) {
   const task::Outcome outcome = subject.task.check(example, answer.tokens);
   if (outcome == task::Outcome::Exact) return "solved in " + steps;
   if (outcome == task::Outcome::Accepted)
-    return "solved in " + steps + " with another " +
-           (subject.task.name == "maze" ? "shortest path" : "solution") + " than the file's";
+    return "solved in " + steps + " with another " + std::string(subject.task.other_answer) +
+           " than the file's";
   const task::Share cells = task::matching_cells(example.label, answer.tokens);
   return "not solved after " + steps + ": " + std::to_string(cells.n - cells.hits) + " of " +
          std::to_string(cells.n) + " cells differ from the solution";
@@ -209,7 +205,7 @@ std::unique_ptr<SolveView> make_json_view(const Subject& subject,
 
 std::unique_ptr<SolveView> make_text_view(const Subject& subject, const Terminal& terminal,
                                           Ink ink) {
-  if (!terminal.has_utf8) ink = Ink::Plain;
+  if (!terminal.has_utf8 || subject.task.paint == nullptr) ink = Ink::Plain;
   if (terminal.is_live && has_room(subject, terminal, ink))
     return std::make_unique<LiveView>(subject, ink);
   return std::make_unique<LineView>(subject);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/lab/data/symmetry.h"
 
 namespace driftless::lab {
 

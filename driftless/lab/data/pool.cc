@@ -2,32 +2,22 @@
 #include "driftless/lab/data/pool.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/lab/data/symmetry.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/rows.h"
-#include "driftless/task/maze/generator.h"
-#include "driftless/task/sudoku/csv.h"
-#include "driftless/task/sudoku/generator.h"
 
 namespace driftless::lab {
 namespace {
 
 using task::Example;
-namespace maze = task::maze;
-namespace sudoku = task::sudoku;
 using Forms = std::set<std::string>;
 using Talk = std::function<void(std::string_view)>;
-
-Example example_of(const sudoku::Puzzle& puzzle) {
-  return {puzzle.source, sudoku::to_tokens(puzzle.question), sudoku::to_tokens(puzzle.answer)};
-}
 
 bool has_counted_cells(const Example& board) {
   return std::any_of(board.label.begin(), board.label.end(), [](uint8_t cell) { return cell > 0; });
@@ -46,24 +36,18 @@ std::vector<Example> read_folder(const std::filesystem::path& folder, std::strin
   return boards;
 }
 
-std::vector<Example> read_rated(const std::filesystem::path& path, int64_t min_rating) {
-  std::vector<Example> boards;
-  for (const sudoku::Puzzle& puzzle : sudoku::read_puzzles(path))
-    if (puzzle.rating >= min_rating) boards.push_back(example_of(puzzle));
-  return boards;
-}
-
 /// `split` is that of a data-set folder.
 std::vector<Example> read_file(const Recipe& recipe, const BoardSource& source,
                                const std::filesystem::path& data, std::string_view split) {
   const std::filesystem::path path = data / source.file;
   const bool is_folder = store::is_dataset(path);
-  DRIFTLESS_REQUIRE(is_folder || recipe.model.task != model::Task::Arc, ErrorCode::BadConfig,
+  const task::Task& task = task_of(recipe);
+  DRIFTLESS_REQUIRE(is_folder || task.family != task::Family::Arc, ErrorCode::BadConfig,
                     path.string(), ": not a data-set folder; driftless data augment makes one");
-  const std::vector<Example> boards = is_folder ? read_folder(path, split)
-                                      : source.min_rating > 0
-                                          ? read_rated(path, source.min_rating)
-                                          : task::read_examples(task_of(recipe), path);
+  std::vector<Example> boards =
+      is_folder ? read_folder(path, split) : task::read_examples(task, path);
+  if (!is_folder)
+    std::erase_if(boards, [&](const Example& board) { return board.rating < source.min_rating; });
   DRIFTLESS_REQUIRE(!boards.empty(), ErrorCode::BadConfig, path.string(),
                     ": got no board of rating ", source.min_rating,
                     " with an answer; lower min_rating");
@@ -73,45 +57,36 @@ std::vector<Example> read_file(const Recipe& recipe, const BoardSource& source,
   return boards;
 }
 
-/// Shows up to `most` of the blank cells.
-void add_clues(sudoku::Puzzle& puzzle, int64_t most, Rng& rng) {
-  for (auto left = static_cast<int64_t>(rng.below(static_cast<uint64_t>(most) + 1)); left > 0;) {
-    const auto cell = static_cast<int64_t>(rng.below(static_cast<uint64_t>(puzzle.answer.size())));
-    if (puzzle.question.at(cell) == 0) --left;
-    puzzle.question.at(cell) = puzzle.answer.at(cell);
-    if (puzzle.question == puzzle.answer) return;
+/// What a source asks of the task's generator, in the order of its options.
+std::vector<int64_t> asked_values(const task::Generator& generator, const BoardSource& source) {
+  const std::pair<std::string_view, int64_t> asked[] = {{"extra-clues", source.extra_clues},
+                                                        {"min-rating", source.min_rating},
+                                                        {"min-path", source.min_path}};
+  std::vector<int64_t> values;
+  for (const task::GeneratorOption& option : generator.options) {
+    const auto* const row = std::find_if(std::begin(asked), std::end(asked),
+                                         [&](const auto& one) { return one.first == option.name; });
+    values.push_back(row == std::end(asked) ? option.usual : row->second);
   }
+  return values;
 }
 
 enum class Repeats { Kept, Dropped };
-
-Example make_sudoku(const Recipe& recipe, const BoardSource& source, Rng& rng) {
-  sudoku::Puzzle puzzle = sudoku::generate(
-      {.box = sudoku::box_of_size(recipe.model.seq_len), .min_rating = source.min_rating}, rng);
-  add_clues(puzzle, source.extra_clues, rng);
-  return example_of(puzzle);
-}
-
-Example make_maze(const Recipe& recipe, const BoardSource& source, Rng& rng) {
-  const double side = std::sqrt(static_cast<double>(recipe.model.seq_len));
-  maze::Puzzle puzzle =
-      maze::generate({.side = std::llround(side), .min_path_cells = source.min_path}, rng);
-  return {"", std::move(puzzle.question.cells), std::move(puzzle.answer.cells)};
-}
 
 /// Boards whose forms are not in `taken`; with Dropped none is equivalent to an earlier one.
 std::vector<Example> make_boards(const Recipe& recipe, const BoardSource& source, Forms taken,
                                  Repeats repeats) {
   constexpr int64_t kTriesPerBoard = 100;
-  const auto make = recipe.model.task == model::Task::Maze ? make_maze : make_sudoku;
+  const task::Task& task = task_of(recipe);
+  const std::vector<int64_t> values = asked_values(*task.generator, source);
   Rng rng(static_cast<uint64_t>(source.seed));
   std::vector<Example> boards;
   for (int64_t tries = 0; std::ssize(boards) < source.generate; ++tries) {
     DRIFTLESS_REQUIRE(tries < kTriesPerBoard * source.generate, ErrorCode::BadConfig,
                       "generate: got ", boards.size(), " boards that differ up to symmetry, ",
                       "expected ", source.generate, "; ask for fewer or for more extra_clues");
-    Example board = make(recipe, source, rng);
-    std::string form = canonical_text(task_of(recipe), board);
+    Example board = task::generate(task, {.cells = recipe.model.seq_len, .values = values}, rng);
+    std::string form = canonical_text(task, board);
     if (taken.contains(form)) continue;
     if (repeats == Repeats::Dropped) taken.insert(std::move(form));
     boards.push_back(std::move(board));

@@ -102,17 +102,18 @@ class Reader {
     const auto task = root["task"]["name"].value<std::string>();
     if (preset != nullptr) {
       recipe_.model = find_preset(*preset).config;
-      recipe_.task = model::to_string(recipe_.model.task);
+      recipe_.task = recipe_.model.task;
     }
     if (task) recipe_.task = *task;
-    const model::Task row = model::parse_task(recipe_.task, where_);
-    DRIFTLESS_REQUIRE(row != model::Task::Other, ErrorCode::BadConfig, where_, ": task.name; got ",
-                      recipe_.task, ", expected sudoku, maze or arc");
-    DRIFTLESS_REQUIRE(preset == nullptr || row == recipe_.model.task, ErrorCode::BadConfig, where_,
-                      ": model.preset; got one for ", model::to_string(recipe_.model.task),
+    const std::vector<std::string_view> names = task::names_of_tasks();
+    DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), recipe_.task) != names.end(),
+                      ErrorCode::BadConfig, where_, ": task.name; got ", recipe_.task,
+                      ", expected one of ", join(names, ", "), did_you_mean(recipe_.task, names));
+    DRIFTLESS_REQUIRE(preset == nullptr || recipe_.task == recipe_.model.task, ErrorCode::BadConfig,
+                      where_, ": model.preset; got one for ", recipe_.model.task,
                       ", expected one for ", recipe_.task);
     if (preset != nullptr) return;
-    recipe_.model.task = row;
+    recipe_.model.task = recipe_.task;
     recipe_.model.vocab_size = task_of(recipe_).vocab_size();
     recipe_.model.seq_len = task_of(recipe_).seq_len;
   }
@@ -187,12 +188,16 @@ class Reader {
     };
     require(source.file.empty() != (source.generate == 0), "expected either 'file' or 'generate'");
     require(source.generate == 0 || source.seed >= 0, "'generate' needs a 'seed'");
-    const model::Task task = recipe_.model.task;
-    require(source.generate == 0 || task != model::Task::Arc,
-            "'generate' makes Sudoku boards and mazes; expected 'file'");
+    const task::Generator* generator = task_of(recipe_).generator;
+    require(source.generate == 0 || generator != nullptr,
+            "'generate': the task has no generator; expected 'file'");
     require(source.generate > 0 || source.extra_clues == 0, "'extra_clues' goes with 'generate'");
-    require((source.min_rating == 0 && source.extra_clues == 0) || task == model::Task::Sudoku,
-            "'min_rating' and 'extra_clues' are for Sudoku boards");
+    const auto knows = [&](std::string_view name) {
+      return generator != nullptr && generator->find(name) != nullptr;
+    };
+    require((source.min_rating == 0 || knows("min-rating")) &&
+                (source.extra_clues == 0 || knows("extra-clues")),
+            "'min_rating' and 'extra_clues' are for tasks whose generator has them, as Sudoku's");
   }
 
  private:

@@ -3,9 +3,10 @@
 const mazeInk = {"#": "var(--quiet)", " ": "var(--paper)", S: "var(--series-2)", G: "var(--series-3)", o: "var(--series-0)"};
 const arcInk = ["#000000", "#0074d9", "#ff4136", "#2ecc40", "#ffdc00", "#aaaaaa", "#f012be", "#ff851b", "#7fdbff", "#870c25"];
 
-/// How a task's characters look: as letters on paper, or as colored squares.
+/// How a task's characters look: as letters on paper, or as colored squares; which of a question are given. Tasks
+/// without a row here get the plain look.
 const boardLooks = {
-  sudoku: {box: 3, letter: (c) => (c === "." ? "" : c), ink: () => "var(--paper)"},
+  sudoku: {box: 3, letter: (c) => (c === "." ? "" : c), ink: () => "var(--paper)", isGiven: (c) => c !== "."},
   maze: {letter: (c) => ("SG".includes(c) ? c : ""), ink: (c) => mazeInk[c] ?? "var(--paper)"},
   arc: {letter: () => "", ink: (c) => arcInk[c] ?? "var(--paper)"},
 };
@@ -38,7 +39,7 @@ function drawBoard(svg, trace, board, run, step) {
   const cells = d3.range(board.input.length).filter((i) => board.label[i] !== pad || board.input[i] !== pad).map((i) => ({
     x: (i % side) * cellSize, y: Math.floor(i / side) * cellSize, text: answer[i],
     isWrong: wrong[i],
-    isGiven: trace.task === "sudoku" && board.input[i] !== ".",
+    isGiven: look.isGiven?.(board.input[i]) ?? false,
     confidence: confidenceOf(run.confidence[step][i]),
   }));
   // Cells that are padding in question and answer are left out, and so is the rest of the canvas around the others.

@@ -15,7 +15,7 @@ using model::Arch;
 using model::Mixer;
 using model::ModelConfig;
 using model::Positions;
-using model::Task;
+using model::PublishedBoards;
 
 /// Module names before the '@' of arch.name, without their package.
 struct ArchModule {
@@ -24,15 +24,6 @@ struct ArchModule {
 };
 constexpr ArchModule kArchModules[] = {
     {"trm", Arch::Trm}, {"hrm", Arch::Hrm}, {"hrm_act_v1", Arch::Hrm}, {"eqr", Arch::Eqr}};
-
-/// The published boards. A vocabulary belongs to one task; its boards come in other sizes too.
-struct TaskShape {
-  Task task;
-  int64_t vocab_size;
-  int64_t cells;
-};
-constexpr TaskShape kTaskShapes[] = {
-    {Task::Sudoku, 11, 81}, {Task::Maze, 6, 900}, {Task::Arc, 12, 900}};
 
 /// TRM's default of puzzle_emb_len.
 constexpr int64_t kTrmPrefixRows = 16;
@@ -142,10 +133,16 @@ class Inference {
     return std::nullopt;
   }
 
+  /// The published boards with as many tokens, or null.
+  [[nodiscard]] const PublishedBoards* published_boards() const {
+    for (const PublishedBoards& boards : model::published_boards())
+      if (boards.vocab_size == config_.vocab_size) return &boards;
+    return nullptr;
+  }
+
   [[nodiscard]] std::optional<int64_t> published_cells() const {
-    for (const TaskShape& row : kTaskShapes)
-      if (row.vocab_size == config_.vocab_size) return row.cells;
-    return std::nullopt;
+    const PublishedBoards* boards = published_boards();
+    return boards == nullptr ? std::nullopt : std::optional(boards->cells);
   }
 
   /// Rows that one row of the puzzle table fills.
@@ -189,8 +186,8 @@ class Inference {
     if (!cells) cells = training_.cells_of_data();
     if (!cells && published_cells()) {
       cells = published_cells();
-      // Nine digits make a board of 9 x 9; other boards come in all sizes.
-      if (training_.task_of_data() != Task::Sudoku)
+      const PublishedBoards* named = training_.boards_of_data();
+      if (named == nullptr || named->sizes == PublishedBoards::Sizes::Any)
         assumed_.push_back(std::to_string(*cells) + " cells a board, as the published boards of " +
                            std::to_string(config_.vocab_size) + " tokens have (--cells)");
     }
@@ -199,16 +196,15 @@ class Inference {
         required(rows, {}, "the number of prefix rows (TRM has 16, HRM 1)", "--prefix-rows");
   }
 
-  [[nodiscard]] Task task() const {
-    for (const TaskShape& row : kTaskShapes) {
-      if (row.vocab_size != config_.vocab_size) continue;
-      // A 4 x 4 Sudoku has the vocabulary of mazes.
-      const bool has_its_size = row.task == Task::Sudoku
-                                    ? config_.seq_len == row.cells
-                                    : is_square(config_.seq_len) && config_.seq_len > 16;
-      if (has_its_size || training_.task_of_data() == row.task) return row.task;
-    }
-    return Task::Other;
+  [[nodiscard]] std::string task() const {
+    const PublishedBoards* boards = published_boards();
+    if (boards == nullptr) return "other";
+    // A 4 x 4 Sudoku has the vocabulary of mazes.
+    const bool has_its_size = boards->sizes == PublishedBoards::Sizes::One
+                                  ? config_.seq_len == boards->cells
+                                  : is_square(config_.seq_len) && config_.seq_len > 16;
+    const bool is_its = has_its_size || training_.boards_of_data() == boards;
+    return is_its ? std::string(boards->task) : "other";
   }
 
   void find_positions() {

@@ -22,7 +22,7 @@ namespace driftless::store {
 struct ImportOptions {
   std::filesystem::path config{};  // in place of the file's own and of all_config.yaml beside it
   std::optional<model::Arch> arch;
-  std::optional<model::Task> task;
+  std::optional<std::string> task;
   std::optional<int64_t> heads;
   std::optional<int64_t> h_cycles;
   std::optional<int64_t> l_cycles;

@@ -93,14 +93,14 @@ std::optional<int64_t> TrainingConfig::cells_of_data() const {
   return std::nullopt;
 }
 
-std::optional<model::Task> TrainingConfig::task_of_data() const {
+const model::PublishedBoards* TrainingConfig::boards_of_data() const {
   std::string name = data_path();
   name.erase(0, name.rfind('/') + 1);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  for (const model::Task task : {model::Task::Sudoku, model::Task::Maze, model::Task::Arc})
-    if (name.find(model::to_string(task)) != std::string::npos) return task;
-  return std::nullopt;
+  for (const model::PublishedBoards& boards : model::published_boards())
+    if (name.find(boards.task) != std::string::npos) return &boards;
+  return nullptr;
 }
 
 void TrainingConfig::read_halting(model::ModelConfig& config) const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "driftless/model/config.h"
+#include "driftless/model/presets.h"
 #include "driftless/store/torch/yaml.h"
 
 namespace driftless::store {
@@ -36,8 +36,8 @@ class TrainingConfig {
   [[nodiscard]] std::string data_path() const;
   /// Cells of a board where the folder's name has a size: 900 for "maze-30x30-hard-1k".
   [[nodiscard]] std::optional<int64_t> cells_of_data() const;
-  /// Where the folder's name names a task.
-  [[nodiscard]] std::optional<model::Task> task_of_data() const;
+  /// Those of the task that the folder's name names, or null.
+  [[nodiscard]] const model::PublishedBoards* boards_of_data() const;
 
   /// Overwrites the halting fields that a key says something about.
   void read_halting(model::ModelConfig& config) const;

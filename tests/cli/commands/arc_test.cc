@@ -46,7 +46,7 @@ class Arc : public ::testing::Test {
 
   void save_model(const std::string& name, int64_t identifiers) const {
     model::ModelConfig config;
-    config.task = model::Task::Arc;
+    config.task = "arc";
     config.vocab_size = 12;
     config.seq_len = 25;
     config.hidden_size = 24;

@@ -136,12 +136,18 @@ TEST_F(Data, DescribesArcTasks) {
 TEST_F(Data, BadInput) {
   write_file_atomic(dir_.path() / "short", "123\n");
   write_file_atomic(dir_.path() / "clash", "11" + std::string(79, '.') + "\n");
-  expect_failure(driftless("data check " + file("short")), 12, "short");
+  write_file_atomic(dir_.path() / "prose", "Once upon a time\n");
+  expect_failure(driftless("data check " + file("prose")), 12, "looks like the boards of no task");
+  expect_failure(driftless("data check " + file("short")), 12, "short:1: board");
   expect_failure(driftless("data check " + file("clash")), 12, "r1c1 and r1c2");
   expect_failure(driftless("data check " + file("absent")), 14, "absent");
   expect_failure(driftless("data check --task chess " + file("short")), 10, "sudoku");
   expect_failure(driftless("data generate --task arc --count 1 --seed 1 --out " + file("y")), 13,
-                 "sudoku or maze");
+                 "data generate: task arc has no generator; expected one of sudoku, maze");
+  expect_failure(driftless("data check --task other " + file("clash")), 13,
+                 "data check: task other has no rules to check");
+  expect_failure(driftless("data augment " + file("clash") + " --seed 1 --out " + file("y")), 13,
+                 "data augment: task sudoku has no puzzles with variants");
   expect_failure(driftless("data generate --count 1 --out " + file("y")), 2, "--seed");
   expect_failure(driftless("data generate --count 1 --seed 1 --min-rating 5 --max-rating 2 --out " +
                            file("y")),

@@ -139,7 +139,7 @@ TEST_F(Elsewhere, WhatIsMissingIsSaidInOneLineWithTheFlagsOfConvert) {
                       file("elsewhere.yaml") + " --arch trm --task sudoku")
                 .exit_code,
             0);
-  expect_failure(driftless("convert " + file("step_1") + " " + file("m") + " --task sudok"), 11,
+  expect_failure(driftless("convert " + file("step_1") + " " + file("m") + " --task sudok"), 10,
                  "did you mean 'sudoku'?");
 }
 

@@ -116,7 +116,7 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
 
   config.arch = Arch::Trm;
   config.h_layers = 0;
-  config.task = model::Task::Maze;
+  config.task = "maze";
   config.vocab_size = 6;
   config.seq_len = 64;
   ASSERT_EQ(driftless("data generate --task maze --side 8 --min-path 8 --count 3 --seed 1 --out " +
@@ -125,7 +125,7 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
             0);
   run("maze-ladder", config, out("mazes.csv"));
 
-  config.task = model::Task::Arc;
+  config.task = "arc";
   config.vocab_size = 12;
   config.seq_len = 25;
   config.num_puzzle_identifiers = 3;

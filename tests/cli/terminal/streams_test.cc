@@ -44,7 +44,8 @@ TEST_F(Streams, BoardsComeFromStandardInput) {
   EXPECT_EQ(converted.exit_code, 0);
   EXPECT_TRUE(converted.out.starts_with("source,question,answer,rating\n")) << converted.out;
   EXPECT_EQ(converted.err, "-: 64 sudoku boards\n");
-  expect_failure(driftless("data check - </dev/null"), 12, "standard input: no sudoku boards");
+  expect_failure(driftless("data check - </dev/null"), 12,
+                 "standard input: looks like the boards of no task");
   write_file_atomic(dir_.path() / "bad", "puzzle,solution\n123,456\n");
   expect_failure(driftless("data check - <" + file("bad")), 12, "standard input:2");
   write_file_atomic(dir_.path() / "arc", R"({"train": [], "test": [{"input": [[1]]}]})");

@@ -61,7 +61,7 @@ TEST(Recipe, ErrorsOfTheNewerKeys) {
       edited("file = \"boards.csv\"\n[model]", "file = \"boards.csv\"\nextra_clues = 2\n[model]"),
       "goes with 'generate'");
   expect_refused("[task]\nname = \"mazes\"\n", "maze");
-  expect_refused("[task]\nname = \"other\"\n", "sudoku, maze or arc");
+  expect_refused("[task]\nname = \"other\"\n", "one of sudoku, maze, arc");
   expect_refused(edited("[model]", "[model]\nmixer = \"token\""), "attention or tokens");
   expect_refused(edited("[model]", "[model]\narch = \"trn\""), "trm");
   expect_refused("[task]\nname = \"sudoku\"\n[model]\npreset = \"trm-maze\"\n", "one for maze");

@@ -98,7 +98,7 @@ TEST(Infer, UnknownVocabularyNeedsTheCells) {
   ModelConfig config = model::find_preset("trm-maze").config;
   config.vocab_size = 294;
   config.seq_len = 100;
-  config.task = model::Task::Other;
+  config.task = "other";
   ImportOptions options = options_of(config);
   expect_error(ErrorCode::BadConfig, "--cells",
                [&] { config_of(tensors_of(config), {}, options, "f"); });
@@ -276,12 +276,12 @@ TEST(Infer, ATokenMixerTellsTheSizeOfItsBoards) {
 TEST(Infer, ArchitectureAndTaskMayBeGiven) {
   ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
   config.seq_len = 16;
-  config.task = model::Task::Other;
+  config.task = "other";
   FlatConfig training = training_of(config);
   EXPECT_EQ(config_of(tensors_of(config), training, {}, "f"), config);
   ImportOptions options;
-  options.task = model::Task::Sudoku;
-  config.task = model::Task::Sudoku;
+  options.task = "sudoku";
+  config.task = "sudoku";
   training["arch.name"] = "my_fork.tiny@Tiny";
   expect_error(ErrorCode::Unsupported, "--arch",
                [&] { config_of(tensors_of(config), training, options, "f"); });

@@ -54,7 +54,8 @@ class TorchFile : public ::testing::Test {
 };
 
 void expect_tensors(const TensorMap& got, const TensorMap& expected) {
-  testing::expect_same({{}, got, {}}, {{}, expected, {}});
+  const model::ModelConfig config;
+  testing::expect_same({config, got, {}}, {config, expected, {}});
 }
 
 TEST(TorchNames, WrappersAreDropped) {
