@@ -80,14 +80,21 @@ if(man)
   endif()
 endif()
 
-# The library, through CMake and through pkg-config.
+# The library, through CMake and through pkg-config. The sanitizers of a C and a C++ compiler must be the same.
+if(CXX MATCHES "clang")
+  find_program(cc clang REQUIRED)
+  if(SANITIZE)
+    set(c_flags -fsanitize-link-c++-runtime)
+  endif()
+else()
+  find_program(cc cc)
+endif()
 run(${CMAKE_COMMAND} -S ${EXAMPLES} -B ${WORK}/build -D CMAKE_PREFIX_PATH=${prefix}
-    -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_C_FLAGS=-Werror -D CMAKE_CXX_FLAGS=-Werror
+    -D CMAKE_C_COMPILER=${cc} -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_C_FLAGS=-Werror -D CMAKE_CXX_FLAGS=-Werror
     -D "CMAKE_EXE_LINKER_FLAGS=${flags}")
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 set(examples solve_sudoku solve_sudoku_c)
 find_program(pkg_config pkg-config)
-find_program(cc cc)
 if(pkg_config AND cc)
   set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
   run(${pkg_config} --modversion driftless)
@@ -96,7 +103,7 @@ if(pkg_config AND cc)
   endif()
   run(${pkg_config} --cflags --libs driftless)
   separate_arguments(needed UNIX_COMMAND "${out}")
-  run(${cc} -Wall -Werror ${flags} ${EXAMPLES}/solve_sudoku.c -o ${WORK}/build/solve_sudoku_pc ${needed})
+  run(${cc} -Wall -Werror ${flags} ${c_flags} ${EXAMPLES}/solve_sudoku.c -o ${WORK}/build/solve_sudoku_pc ${needed})
   list(APPEND examples solve_sudoku_pc)
 else()
   message("skipped: no pkg-config, or no cc")
