@@ -11,6 +11,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/base/text_file.h"
 #include "driftless/lab/check/bench.h"
 #include "driftless/lab/check/check.h"
 #include "driftless/lab/data/pool.h"
@@ -26,8 +27,7 @@ namespace driftless::lab {
 namespace {
 
 Recipe read_recipe(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = read_file(path);
-  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  return parse_recipe(read_text(path), path.string());
 }
 
 /// The plan with static scales of activations, from the float model's on boards of the pool.

@@ -2,7 +2,11 @@
 #include "driftless/loop/recursion.h"
 
 #include <cmath>
+#include <span>
+#include <string>
 #include <vector>
+
+#include "driftless/model/shapes.h"
 
 namespace driftless::loop {
 namespace {
@@ -35,6 +39,7 @@ class Inject : public Stage {
   const EpilogueSet& epilogues_;
 };
 
+/// After::Damp: h <- (1 - lambda) * previous + lambda * h + noise_scale * N(0, I).
 /// One part: the order of the random numbers must not depend on threads.
 class Damp : public Stage {
  public:
@@ -59,7 +64,7 @@ class Damp : public Stage {
   double noise_scale_;
 };
 
-/// One part, as Damp.
+/// After::Perturb: h <- h + deviation of the channel * N(0, I). One part, as Damp.
 class Perturb : public Stage {
  public:
   Perturb(const RecursionShape& shape, std::span<const float> log_scale) : layout_(shape.layout) {
@@ -88,12 +93,17 @@ std::unique_ptr<Stage> make_inject(const RecursionShape& shape, model::Injection
   return std::make_unique<Inject>(shape, injection);
 }
 
-std::unique_ptr<Stage> make_damp(const RecursionShape& shape) {
-  return std::make_unique<Damp>(shape);
-}
-
-std::unique_ptr<Stage> make_perturb(const RecursionShape& shape, std::span<const float> log_scale) {
-  return std::make_unique<Perturb>(shape, log_scale);
+std::unique_ptr<Stage> make_after(model::After after, const RecursionShape& shape,
+                                  const store::TensorMap& tensors) {
+  switch (after) {
+    case model::After::Nothing:
+      break;
+    case model::After::Damp:
+      return std::make_unique<Damp>(shape);
+    case model::After::Perturb:
+      return std::make_unique<Perturb>(shape, tensors.at(std::string(model::kLogScaleName)).values);
+  }
+  return nullptr;
 }
 
 void show_outputs(const Work& work, const model::ModelConfig& config) {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/loop/stage.h"
 #include "driftless/model/schedule.h"
+#include "driftless/store/checkpoint.h"
 
 namespace driftless::loop {
 
@@ -20,12 +20,10 @@ struct RecursionShape {
 /// h <- h + injection; keeps the state as it was before where the model damps.
 std::unique_ptr<Stage> make_inject(const RecursionShape& shape, model::Injection injection);
 
-/// After::Damp: h <- (1 - lambda) * previous + lambda * h + noise_scale * N(0, I), drawn row by row
-/// from the slot's generator.
-std::unique_ptr<Stage> make_damp(const RecursionShape& shape);
-
-/// After::Perturb: h <- h + deviation of the channel * N(0, I), drawn as above. `log_scale` is [D].
-std::unique_ptr<Stage> make_perturb(const RecursionShape& shape, std::span<const float> log_scale);
+/// What follows a call; null for After::Nothing. Random numbers are drawn row by row from the
+/// slot's generator.
+std::unique_ptr<Stage> make_after(model::After after, const RecursionShape& shape,
+                                  const store::TensorMap& tensors);
 
 /// Shows the logits and halt logits of a slot to an observer that wants them.
 void show_outputs(const Work& work, const model::ModelConfig& config);

@@ -2,6 +2,7 @@
 #include "driftless/loop/stage_reasoner.h"
 
 #include <algorithm>
+#include <map>
 
 #include "driftless/base/error.h"
 #include "driftless/base/thread_pool.h"
@@ -140,12 +141,7 @@ class StageReasoner : public reason::Reasoner {
     const RecursionShape shape{config_, layout_, model.epilogues};
     const Stage* const inject_input = own(make_inject(shape, Injection::AnswerAndInput));
     const Stage* const inject_scratch = own(make_inject(shape, Injection::Scratch));
-    const model::Architecture& arch = model::architecture(config_);
-    const Stage* const damp = arch.has(model::After::Damp) ? own(make_damp(shape)) : nullptr;
-    const Stage* const perturb =
-        arch.has(model::After::Perturb)
-            ? own(make_perturb(shape, model.tensors.at(std::string(model::kLogScaleName)).values))
-            : nullptr;
+    std::map<model::After, const Stage*> afters;
     std::vector<std::vector<const Stage*>> networks;
     for (const model::Network& network : model::networks(config_)) {
       Stages blocks;
@@ -161,8 +157,10 @@ class StageReasoner : public reason::Reasoner {
       };
       add(call.injection == Injection::AnswerAndInput ? inject_input : inject_scratch);
       for (const Stage* stage : networks[static_cast<size_t>(call.network)]) add(stage);
-      if (call.after == model::After::Damp) add(damp);
-      if (call.after == model::After::Perturb) add(perturb);
+      const auto [after, is_new] = afters.try_emplace(call.after);
+      if (auto stage = is_new ? make_after(call.after, shape, model.tensors) : nullptr)
+        after->second = own(std::move(stage));
+      if (after->second != nullptr) add(after->second);
       ops_.back().ends_call = true;
       ++index;
     }

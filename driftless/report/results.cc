@@ -5,10 +5,10 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/base/json.h"
 #include "driftless/base/quote.h"
 #include "driftless/base/text.h"
+#include "driftless/base/text_file.h"
 
 namespace driftless::report {
 namespace {
@@ -93,9 +93,7 @@ void require_log(const Json& line, std::string_view where) {
 }
 
 void add_file(const std::filesystem::path& path, const Checks& checks, Results& results) {
-  const std::vector<std::byte> bytes = read_file(path);
-  add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.filename().string(),
-           checks, results);
+  add_text(read_text(path), path.filename().string(), checks, results);
 }
 
 void add_text(std::string_view text, const std::string& name, const Checks& checks,

@@ -7,11 +7,11 @@
 #include "driftless/base/quote.h"
 #include "driftless/base/standard_input.h"
 #include "driftless/base/text.h"
+#include "driftless/base/text_file.h"
 #include "driftless/run/model.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::run {
 namespace {
@@ -101,8 +101,7 @@ const task::Task* looks_like(const BoardSource& source) {
   if (is_dataset_folder(source))
     return &task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
   if (std::filesystem::is_directory(source.path)) return &task::find_task("arc");
-  return task::claimant(source.path == kStandardStream ? standard_input()
-                                                       : task::read_text(source.path));
+  return task::claimant(source.path == kStandardStream ? standard_input() : read_text(source.path));
 }
 
 /// Reads a file of a task; where that fails because it holds boards of another one, says so.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/text_file.h"
 #include "driftless/model/schedule.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan_json.h"
@@ -27,9 +27,7 @@ quant::QuantPlan uncalibrated_plan(const SchemeText& scheme, const store::Checkp
                            .hadamard = scheme.hadamard,
                            .attention = quant::parse_attention_precision(scheme.attention)},
                           layers);
-  const std::vector<std::byte> bytes = read_file(scheme.plan);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  quant::QuantPlan plan = quant::plan_from_json(text, scheme.plan);
+  quant::QuantPlan plan = quant::plan_from_json(read_text(scheme.plan), scheme.plan);
   const int64_t calls = std::ssize(model::schedule(checkpoint.config));
   quant::require_fits(plan, layers, calls, scheme.plan);
   return plan;

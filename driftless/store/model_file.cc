@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/base/quote.h"
+#include "driftless/base/text_file.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
 #include "driftless/store/file_kind.h"
@@ -27,10 +27,7 @@ struct Training {
 
 /// A file of one architecture alone, as config/arch has them, counts as its `arch`.
 Training read_training(const Path& path) {
-  const auto bytes = read_file(path);
-  Training training{
-      parse_yaml({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string()),
-      path.string()};
+  Training training{parse_yaml(read_text(path), path.string()), path.string()};
   const bool has_arch =
       std::any_of(training.values.begin(), training.values.end(),
                   [](const auto& item) { return item.first.starts_with("arch."); });

@@ -7,9 +7,8 @@
 #include <variant>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text_file.h"
 #include "driftless/base/toml.h"
 
 namespace driftless::study {
@@ -62,44 +61,23 @@ const std::array<Key, 20> kKeys = {{
     {"dynamics", FlagSetter([](Row& r, bool x) { r.dynamics = x; })},
 }};
 
-/// "recipe.toml:12: ".
-std::string at_line(std::string_view where, const toml::node& node) {
-  return std::string(where) + ":" + std::to_string(node.source().begin.line) + ": ";
-}
-
-void require_known(std::string_view name, std::span<const std::string_view> known,
-                   const std::string& at) {
-  DRIFTLESS_REQUIRE(std::find(known.begin(), known.end(), name) != known.end(),
-                    ErrorCode::BadConfig, at, "unknown key ", quote(name),
-                    did_you_mean(name, known));
-}
-
-void set_value(Row& row, const Key& key, const toml::node& node, const std::string& at) {
-  const auto require = [&](bool is_right, const char* expected) {
-    DRIFTLESS_REQUIRE(is_right, ErrorCode::BadConfig, at, key.name, "; expected ", expected);
-  };
+/// `place` starts every message.
+void set_value(Row& row, const Key& key, const toml::node& node, const std::string& place) {
+  const TomlValue value(node, place + std::string(key.name));
   if (const auto* text = std::get_if<TextSetter>(&key.target)) {
-    require(node.is_string(), "a text");
+    const std::string given = value.text();
     try {
-      (*text)(row, node.ref<std::string>());
+      (*text)(row, given);
     } catch (const Error& error) {
-      fail(ErrorCode::BadConfig, at, key.name, ": ", error.what());
+      fail(ErrorCode::BadConfig, value.where(), ": ", error.what());
     }
   } else if (const auto* number = std::get_if<NumberSetter>(&key.target)) {
-    require(node.is_number(), "a number");
-    const double value = *node.value<double>();
-    require(value >= 0 && value <= 1000, "0 to 1000");
-    (*number)(row, value);
+    (*number)(row, value.number(0, 1000));
   } else if (const auto* flag = std::get_if<FlagSetter>(&key.target)) {
-    require(node.is_boolean(), "true or false");
-    (*flag)(row, node.ref<bool>());
+    (*flag)(row, value.flag());
   } else {
     const auto& [member, range] = std::get<IntField>(key.target);
-    require(node.is_integer(), "a whole number");
-    const int64_t value = node.ref<int64_t>();
-    DRIFTLESS_REQUIRE(value >= range.low && value <= range.high, ErrorCode::BadConfig, at, key.name,
-                      "; got ", value, ", expected ", range.low, " to ", range.high);
-    row.*member = value;
+    row.*member = value.integer(range.low, range.high);
   }
 }
 
@@ -110,11 +88,11 @@ class Reader {
     for (const Key& key : kKeys) key_names_.push_back(key.name);
   }
 
-  [[nodiscard]] Recipe read(const toml::table& root) const {
+  [[nodiscard]] StudyRecipe read(const toml::table& root) const {
     constexpr std::array<std::string_view, 3> kSections = {"study", "defaults", "rows"};
     for (const auto& [name, node] : root)
-      require_known(name.str(), kSections, at_line(where_, node));
-    Recipe recipe;
+      require_known_key(name.str(), kSections, toml_place(where_, node));
+    StudyRecipe recipe;
     recipe.name = read_name(root);
     const toml::table no_defaults;
     const toml::table* const defaults =
@@ -126,7 +104,7 @@ class Reader {
                       ": no [[rows]]; expected at least one");
     for (const toml::node& group : *groups) {
       const toml::table* const table = group.as_table();
-      DRIFTLESS_REQUIRE(table != nullptr, ErrorCode::BadConfig, at_line(where_, group),
+      DRIFTLESS_REQUIRE(table != nullptr, ErrorCode::BadConfig, toml_place(where_, group),
                         "'rows'; expected [[rows]]");
       add_combinations(*defaults, *table, recipe.rows);
     }
@@ -140,7 +118,7 @@ class Reader {
     DRIFTLESS_REQUIRE(study != nullptr, ErrorCode::BadConfig, where_,
                       ": no section [study]; expected one with a name");
     for (const auto& [name, node] : *study)
-      require_known(name.str(), kNames, at_line(where_, node));
+      require_known_key(name.str(), kNames, toml_place(where_, node));
     const auto name = (*study)["name"].value<std::string>();
     DRIFTLESS_REQUIRE(name && !name->empty(), ErrorCode::BadConfig, where_,
                       ": no key 'study.name'; expected a text");
@@ -151,7 +129,7 @@ class Reader {
                         std::vector<Row>& rows) const {
     for (const toml::table* table : {&defaults, &group})
       for (const auto& [name, node] : *table)
-        require_known(name.str(), key_names_, at_line(where_, node));
+        require_known_key(name.str(), key_names_, toml_place(where_, node));
     std::vector<Row> combinations(1);
     for (const Key& key : kKeys) {
       const toml::node* node = group.get(key.name);
@@ -174,14 +152,14 @@ class Reader {
     else
       values.push_back(&node);
     DRIFTLESS_REQUIRE(!values.empty() && std::ssize(combinations) * std::ssize(values) <= kMaxRows,
-                      ErrorCode::BadConfig, at_line(where_, node), key.name, "; expected 1 to ",
+                      ErrorCode::BadConfig, toml_place(where_, node), key.name, "; expected 1 to ",
                       kMaxRows, " rows");
     std::vector<Row> varied;
     varied.reserve(combinations.size() * values.size());
     for (const Row& row : combinations)
       for (const toml::node* value : values) {
         varied.push_back(row);
-        set_value(varied.back(), key, *value, at_line(where_, *value));
+        set_value(varied.back(), key, *value, toml_place(where_, *value));
       }
     return varied;
   }
@@ -192,16 +170,15 @@ class Reader {
 
 }  // namespace
 
-Recipe parse_recipe(std::string_view text, std::string_view where) {
+StudyRecipe parse_recipe(std::string_view text, std::string_view where) {
   return Reader(where).read(parse_toml(text, where));
 }
 
-Recipe load_recipe(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = read_file(path);
-  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+StudyRecipe load_recipe(const std::filesystem::path& path) {
+  return parse_recipe(read_text(path), path.string());
 }
 
-void override_rows(Recipe& recipe, std::string_view key_and_value) {
+void override_rows(StudyRecipe& recipe, std::string_view key_and_value) {
   const size_t equals = key_and_value.find('=');
   DRIFTLESS_REQUIRE(equals != std::string_view::npos, ErrorCode::BadConfig, "override; got ",
                     quote(key_and_value), ", expected key=value");
@@ -210,7 +187,7 @@ void override_rows(Recipe& recipe, std::string_view key_and_value) {
   std::vector<std::string_view> names;
   names.reserve(kKeys.size());
   for (const Key& key : kKeys) names.push_back(key.name);
-  require_known(name, names, "override: ");
+  require_known_key(name, names, "override: ");
   const auto key = std::find_if(kKeys.begin(), kKeys.end(),
                                 [&](const Key& candidate) { return candidate.name == name; });
   const bool is_text = std::holds_alternative<TextSetter>(key->target);
@@ -219,7 +196,7 @@ void override_rows(Recipe& recipe, std::string_view key_and_value) {
   for (Row& row : recipe.rows) set_value(row, *key, *table.get("value"), "override: ");
 }
 
-std::vector<Row> rows_for(const Recipe& recipe, const model::ModelConfig& config) {
+std::vector<Row> rows_for(const StudyRecipe& recipe, const model::ModelConfig& config) {
   std::vector<Row> rows;
   for (const Row& row : recipe.rows) {
     const Row resolved = resolve(row, config);

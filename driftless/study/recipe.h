@@ -26,23 +26,23 @@
 
 namespace driftless::study {
 
-struct Recipe {
+struct StudyRecipe {
   std::string name;
   std::vector<Row> rows;
 };
 
 /// Throws BadConfig with the line and, for an unknown key, the nearest valid one.
-Recipe parse_recipe(std::string_view text, std::string_view where);
+StudyRecipe parse_recipe(std::string_view text, std::string_view where);
 
 /// Throws Io as well.
-Recipe load_recipe(const std::filesystem::path& path);
+StudyRecipe load_recipe(const std::filesystem::path& path);
 
 /// Sets a key of every row, from "key=value" as a recipe would say it (texts without quotes).
 /// Throws BadConfig.
-void override_rows(Recipe& recipe, std::string_view key_and_value);
+void override_rows(StudyRecipe& recipe, std::string_view key_and_value);
 
 /// The rows for one model, resolved; of equal ones the first (a dynamic scheme has no calibration
 /// seeds to tell apart).
-std::vector<Row> rows_for(const Recipe& recipe, const model::ModelConfig& config);
+std::vector<Row> rows_for(const StudyRecipe& recipe, const model::ModelConfig& config);
 
 }  // namespace driftless::study

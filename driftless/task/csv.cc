@@ -6,7 +6,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
-#include "driftless/task/text_file.h"
+#include "driftless/base/text_file.h"
 
 namespace driftless::task {
 namespace {

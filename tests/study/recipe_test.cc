@@ -13,12 +13,12 @@
 namespace driftless::study {
 namespace {
 
-Recipe parse(const std::string& rows) {
+StudyRecipe parse(const std::string& rows) {
   return parse_recipe("[study]\nname = \"s\"\n" + rows, "recipe");
 }
 
 TEST(Recipe, ListsMakeCombinationsWithTheLastKeyFastest) {
-  const Recipe recipe = parse(
+  const StudyRecipe recipe = parse(
       "[defaults]\nsteps = 3\nweights = \"int4\"\n"
       "[[rows]]\nacts = [\"int4/token\", \"none\"]\nl_cycles = [1, 2]\n"
       "[[rows]]\nboth = \"mxint4,rule=mse\"\nsteps = 5\ncoherence = true\nsmooth = 0.5\n"
@@ -41,7 +41,7 @@ TEST(Recipe, ListsMakeCombinationsWithTheLastKeyFastest) {
 }
 
 TEST(Recipe, SeedsMatterOnlyWhereThereIsACalibration) {
-  const Recipe recipe =
+  const StudyRecipe recipe =
       parse("[[rows]]\nboth = [\"int4/tensor/static\", \"mxint4\"]\ncalibration_seed = [1, 2, 3]");
   EXPECT_EQ(recipe.rows.size(), 6u);
   const model::ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
@@ -53,7 +53,7 @@ TEST(Recipe, SeedsMatterOnlyWhereThereIsACalibration) {
 }
 
 TEST(Recipe, OverridesReachEveryRow) {
-  Recipe recipe = parse("[[rows]]\nboth = [\"int4/tensor/static\", \"mxint4\"]\nsteps = 16");
+  StudyRecipe recipe = parse("[[rows]]\nboth = [\"int4/tensor/static\", \"mxint4\"]\nsteps = 16");
   override_rows(recipe, "steps=2");
   override_rows(recipe, "acts=int8/token");
   for (const Row& row : recipe.rows) {
@@ -84,7 +84,7 @@ TEST(Recipe, EveryRecipeOfTheProjectIsSound) {
   const model::ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
   int64_t recipes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(DRIFTLESS_STUDY_RECIPES)) {
-    const Recipe recipe = load_recipe(entry.path());
+    const StudyRecipe recipe = load_recipe(entry.path());
     EXPECT_EQ(recipe.name, entry.path().stem().string());
     EXPECT_FALSE(rows_for(recipe, config).empty()) << recipe.name;
     ++recipes;

@@ -39,6 +39,12 @@ store::DType weight_type(const std::string& name) {
   reject("--weights", "got '" + name + "', expected f32, f16 or bf16");
 }
 
+std::vector<std::string_view> names_of_architectures() {
+  std::vector<std::string_view> names;
+  for (const model::Architecture& row : model::architectures()) names.push_back(row.name);
+  return names;
+}
+
 void convert(ConvertOptions& options) {
   store::ImportOptions& import = options.import;
   if (!options.arch.empty()) import.arch = model::parse_arch(options.arch, "--arch");
@@ -66,7 +72,7 @@ void add_convert_command(const Verb& verb) {
   auto& import = options->import;
   verb.add_input("--config", import.config,
                  "training configuration (default: the file's own, or all_config.yaml beside it)");
-  verb.add_option("--arch", options->arch, "trm, hrm, eqr, trm-untied or trm-stochastic");
+  verb.add_option("--arch", options->arch, join(names_of_architectures(), ", "));
   verb.add_option("--task", options->task, join(task::names_of_tasks(), ", ") + " or other");
   verb.add_option("--heads", import.heads, "attention heads, where no configuration says");
   verb.add_option("--h-cycles", import.h_cycles, "outer cycles a step");

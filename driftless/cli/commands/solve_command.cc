@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
+#include "driftless/base/text_file.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/solve_view.h"
@@ -18,7 +19,6 @@
 #include "driftless/run/boards.h"
 #include "driftless/run/model.h"
 #include "driftless/run/scheme.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::cli {
 namespace {
@@ -54,7 +54,7 @@ std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const
   if (options.data.empty())
     return {options.board.empty() ? sample_of(task) : read_line(task, options.board)};
   if (options.data == kStandardStream) {
-    const auto lines = task::lines_of(standard_input());
+    const auto lines = lines_of(standard_input());
     if (lines.size() == 1 && !is_arc) return {read_line(task, lines.front())};
   }
   return run::read_boards_for(checkpoint, options.model, {.path = options.data},

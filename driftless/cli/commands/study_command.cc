@@ -11,6 +11,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text.h"
+#include "driftless/base/text_file.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/flags/run_flags.h"
@@ -21,7 +22,6 @@
 #include "driftless/run/study/run_study.h"
 #include "driftless/study/ladder.h"
 #include "driftless/study/recipe.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::cli {
 namespace {
@@ -47,9 +47,9 @@ std::vector<std::string> recipe_names() {
 
 /// The first sentence of the comment that a recipe opens with, which says what it asks.
 std::string purpose_of(const std::filesystem::path& recipe) {
-  const std::string text = task::read_text(recipe);
+  const std::string text = read_text(recipe);
   std::string comment;
-  for (const std::string_view line : task::lines_of(text)) {
+  for (const std::string_view line : lines_of(text)) {
     if (!line.starts_with("# ")) break;
     comment += std::string(line.substr(2)) + " ";
   }
@@ -93,7 +93,7 @@ Stretch parse_stretch(const std::string& text, int64_t count) {
 }
 
 void run(const Options& options) {
-  study::Recipe recipe = study::load_recipe(find_recipe(options.recipe));
+  study::StudyRecipe recipe = study::load_recipe(find_recipe(options.recipe));
   for (const std::string& override : options.flags.overrides)
     study::override_rows(recipe, override);
   const run::StudyFiles files = open_study(options.flags);

@@ -2,8 +2,7 @@
 #include "driftless/lab/recipe/recipe.h"
 
 #include <algorithm>
-#include <span>
-#include <sstream>
+#include <utility>
 #include <variant>
 
 #include "driftless/base/error.h"
@@ -19,50 +18,27 @@ namespace {
 /// Puts one TOML value where its key wants it.
 struct Assign {
   const Key& key;
-  const toml::node& node;
-  const std::string& where;  ///< file, line and key
+  const TomlValue& value;
 
-  void operator()(std::string* target) const { *target = text(); }
-  void operator()(model::Arch* target) const { *target = model::parse_arch(text(), where); }
+  void operator()(std::string* target) const { *target = value.text(); }
+  void operator()(model::Arch* target) const {
+    *target = model::parse_arch(value.text(), value.where());
+  }
   void operator()(model::Positions* target) const {
-    *target = model::parse_positions(text(), where);
+    *target = model::parse_positions(value.text(), value.where());
   }
   void operator()(model::Mixer* target) const {
-    const std::string name = text();
+    const std::string name = value.text();
     for (const auto& row : kMixerNames)
       if (row.name == name) {
         *target = row.value;
         return;
       }
-    fail(ErrorCode::BadConfig, where, "; got '", name, "', expected attention or tokens");
+    fail(ErrorCode::BadConfig, value.where(), "; got '", name, "', expected attention or tokens");
   }
-  void operator()(bool* target) const {
-    require(node.is_boolean(), "true or false");
-    *target = node.ref<bool>();
-  }
-  void operator()(int64_t* target) const {
-    require(node.is_integer(), "a whole number");
-    *target = node.ref<int64_t>();
-    require_in_range(static_cast<double>(*target));
-  }
-  void operator()(double* target) const {
-    require(node.is_number(), "a number");
-    *target = *node.value<double>();
-    require_in_range(*target);
-  }
-
- private:
-  void require(bool is_right, const char* expected) const {
-    DRIFTLESS_REQUIRE(is_right, ErrorCode::BadConfig, where, "; expected ", expected);
-  }
-  void require_in_range(double number) const {
-    DRIFTLESS_REQUIRE(number >= key.low && number <= key.high, ErrorCode::BadConfig, where,
-                      "; got ", number, ", expected ", key.low, " to ", key.high);
-  }
-  [[nodiscard]] std::string text() const {
-    require(node.is_string(), "a text");
-    return node.ref<std::string>();
-  }
+  void operator()(bool* target) const { *target = value.flag(); }
+  void operator()(int64_t* target) const { *target = value.integer(key.low, key.high); }
+  void operator()(double* target) const { *target = value.number(key.low, key.high); }
 };
 
 class Reader {
@@ -75,7 +51,7 @@ class Reader {
     for (const Key& key : keys)
       if (sections.empty() || sections.back() != key.section) sections.push_back(key.section);
     for (const auto& [name, node] : root) {
-      require_known(name.str(), sections, name.source().begin.line);
+      require_known_key(name.str(), sections, toml_place(where_, node));
       as_table(node, name.str());
     }
     set_defaults(root);
@@ -127,7 +103,7 @@ class Reader {
     for (const Key& key : keys)
       if (key.section == section) names.push_back(key.name);
     for (const auto& [name, node] : table) {
-      require_known(name.str(), names, name.source().begin.line);
+      require_known_key(name.str(), names, toml_place(where_, node));
       const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& candidate) {
         return candidate.section == section && candidate.name == name.str();
       });
@@ -142,9 +118,9 @@ class Reader {
   }
 
   void read_value(const Key& key, const toml::node& node) {
-    std::ostringstream place;
-    place << where_ << ":" << node.source().begin.line << ": " << key.section << "." << key.name;
-    std::visit(Assign{key, node, place.str()}, key.target);
+    std::string place = toml_place(where_, node);
+    place.append(key.section).append(".").append(key.name);
+    std::visit(Assign{key, TomlValue(node, std::move(place))}, key.target);
   }
 
   /// The tables of [[section.name]].
@@ -205,13 +181,6 @@ class Reader {
     DRIFTLESS_REQUIRE(node.is_table(), ErrorCode::BadConfig, where_, ":", node.source().begin.line,
                       ": '", name, "'; got a value, expected a section");
     return *node.as_table();
-  }
-
-  void require_known(std::string_view name, std::span<const std::string_view> known,
-                     uint32_t line) const {
-    DRIFTLESS_REQUIRE(std::find(known.begin(), known.end(), name) != known.end(),
-                      ErrorCode::BadConfig, where_, ":", line, ": unknown key '", name, "'",
-                      did_you_mean(name, known));
   }
 
   Recipe& recipe_;

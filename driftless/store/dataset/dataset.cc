@@ -12,6 +12,7 @@
 #include "driftless/base/json.h"
 #include "driftless/base/quote.h"
 #include "driftless/base/text.h"
+#include "driftless/base/text_file.h"
 #include "driftless/store/dataset/npy.h"
 
 namespace driftless::store {
@@ -34,10 +35,7 @@ constexpr std::string_view kMetadataKeys[] = {"pad_id",
                                               "total_samples",
                                               "sets"};
 
-Json read_json(const Path& path) {
-  const auto bytes = read_file(path);
-  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
-}
+Json read_json(const Path& path) { return parse_json(read_text(path), path.string()); }
 
 int64_t integer(const Json& object, const char* key, int64_t least, int64_t most,
                 const std::string& where) {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
 #include "driftless/base/json.h"
 #include "driftless/base/text.h"
+#include "driftless/base/text_file.h"
 
 namespace driftless::study {
 namespace {
@@ -56,8 +56,8 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, const Origin& origin
 ResultsFile::~ResultsFile() { ::close(descriptor_); }
 
 void ResultsFile::read_lines(const Origin& origin) {
-  const std::vector<std::byte> bytes = read_file(path_);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string contents = read_text(path_);
+  const std::string_view text = contents;
   const size_t whole = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
   int64_t number = 0;
   for (const std::string_view line : split(text.substr(0, whole), '\n')) {

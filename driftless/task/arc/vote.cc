@@ -27,7 +27,7 @@ void Ballot::add(std::string_view name, std::span<const uint8_t> input,
                     " is not a number");
   const NamedVariant source = parse_variant_name(name);
   const Grid question = undo(source.variant, crop(input));
-  Tally& tally = boxes_[{source.puzzle, question}][undo(source.variant, crop(prediction))];
+  Votes& tally = boxes_[{source.puzzle, question}][undo(source.variant, crop(prediction))];
   ++tally.votes;
   tally.halt_sum += 1 / (1 + std::exp(-halt_logit));
 }

@@ -59,12 +59,12 @@ class Ballot {
   [[nodiscard]] std::string submission(std::span<const Puzzle> puzzles) const;
 
  private:
-  struct Tally {
+  struct Votes {
     int64_t votes = 0;
     double halt_sum = 0;
   };
   /// By task and test input, then by predicted grid.
-  std::map<std::pair<std::string, Grid>, std::map<Grid, Tally>> boxes_;
+  std::map<std::pair<std::string, Grid>, std::map<Grid, Votes>> boxes_;
 };
 
 }  // namespace driftless::task::arc

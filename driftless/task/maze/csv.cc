@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "driftless/base/error.h"
+#include "driftless/base/text_file.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/maze/path.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::task::maze {
 namespace {

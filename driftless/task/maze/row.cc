@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "driftless/base/error.h"
+#include "driftless/base/text_file.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
 #include "driftless/task/maze/path.h"
 #include "driftless/task/maze/show.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::task::maze {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "driftless/base/error.h"
+#include "driftless/base/text_file.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/sudoku/solver.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::task::sudoku {
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "driftless/base/error.h"
+#include "driftless/base/text_file.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/sudoku/augment.h"
 #include "driftless/task/sudoku/canonical.h"
@@ -13,7 +14,6 @@
 #include "driftless/task/sudoku/generator.h"
 #include "driftless/task/sudoku/show.h"
 #include "driftless/task/sudoku/solver.h"
-#include "driftless/task/text_file.h"
 
 namespace driftless::task::sudoku {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/task/text_file.h"
+#include "driftless/base/text_file.h"
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/base/text.h"
 
-namespace driftless::task {
+namespace driftless {
 
 std::string read_text(const std::filesystem::path& path) {
   const auto bytes = read_file(path);
@@ -24,4 +24,4 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-}  // namespace driftless::task
+}  // namespace driftless
