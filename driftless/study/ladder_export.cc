@@ -46,7 +46,7 @@ std::string csv_field(const Json& record, std::string_view place) {
   if (!record.contains(pointer) || record.at(pointer).is_null()) return "";
   const Json& value = record.at(pointer);
   if (!value.is_string()) return value.dump();
-  const std::string text = value;
+  std::string text = value;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -46,7 +46,7 @@ Json record(const std::string& study, int64_t row, const std::string& scheme) {
 Results everything() {
   Results results;
   for (const std::string study :
-       {"ladder", "granularity", "dose-response", "depth-precision", "rollouts"})
+       {"ladder", "granularity", "dose-response", "depth-precision", "rollouts", "rate-robustness"})
     for (int64_t row = 0; row < 4; ++row)
       results.records.push_back(record(study, row, row < 2 ? "none" : "mxint4"));
   results.records.push_back(record("granularity", 9, "int4"));

@@ -13,7 +13,7 @@
 namespace driftless::report {
 namespace {
 
-constexpr std::array<Figure, 13> kFigures = {
+constexpr std::array<Figure, 14> kFigures = {
     {{"ladder", "boards solved under each number format, best first", "ladder, format-ladder",
       make_ladder},
      {"rows", "boards solved by each row of a study, in its order", "any study", make_rows},
@@ -21,6 +21,8 @@ constexpr std::array<Figure, 13> kFigures = {
       "granularity, granularity-channel", make_granularity},
      {"axis", "float, a scale a block and a scale a tensor, model by model", "any ladder",
       make_axis},
+     {"robustness", "float, a scale a block and coarse weights, training by training",
+      "rate-robustness", make_robustness},
      {"trajectory", "distance from the float trajectory, step by step", "any study with steps",
       make_trajectory},
      {"steps", "boards solved after each step", "any study with steps", make_steps},

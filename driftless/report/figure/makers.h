@@ -11,6 +11,7 @@ Chart make_ladder(const Results& results);
 Chart make_rows(const Results& results);
 Chart make_granularity(const Results& results);
 Chart make_axis(const Results& results);
+Chart make_robustness(const Results& results);
 
 Chart make_trajectory(const Results& results);
 Chart make_steps(const Results& results);

@@ -2,7 +2,8 @@
 // Figures of studies with a line for each row.
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
+#include <utility>
 
 #include "driftless/report/figure/makers.h"
 #include "driftless/report/figure/rows.h"
@@ -92,6 +93,44 @@ constexpr std::array<std::string_view, 7> kLadders = {
     "format-ladder",   "ladder",     "hrm-ladder", "maze-ladder",
     "mini-arc-ladder", "stochastic", "untied"};
 
+/// A scheme that every model of a figure is asked for.
+struct Side {
+  std::string_view word;
+  std::string_view label;
+  Tone tone;
+};
+
+/// What a model solves under a scheme; of repeated calibrations the first.
+std::optional<Estimate> solved(const Group& group, std::string_view word) {
+  if (word == "none") return estimate(group.front()->at("float_exact"));
+  for (const Json* record : group)
+    if (scheme_word(record->at("config")) == word) return estimate(record->at("exact"));
+  return std::nullopt;
+}
+
+/// A row for each model that has float and another of the sides.
+Chart by_model(const std::vector<Group>& groups, std::span<const Side> sides, std::string title) {
+  Chart chart{.title = std::move(title),
+              .subtitle = "Boards solved, 95 % intervals",
+              .keys = {},
+              .panels = {}};
+  for (const Side& side : sides) chart.keys.push_back({std::string(side.label), side.tone});
+  DotPanel panel{.heading = "", .x_name = std::string(kSolved), .rows = {}, .reference = {}};
+  for (const Group& all : groups) {
+    const Group group = same_settings(all);
+    Row row{.label = group_name(group), .marks = {}, .note = ""};
+    for (const Side& side : sides) {
+      const std::optional<Estimate> share = solved(group, side.word);
+      if (!share) continue;
+      row.note += (row.marks.empty() ? "" : ", ") + value_text(share->value, Unit::Share);
+      row.marks.push_back({*share, side.tone});
+    }
+    if (row.marks.size() > 1) panel.rows.push_back(std::move(row));
+  }
+  if (!panel.rows.empty()) chart.panels.emplace_back(std::move(panel));
+  return chart;
+}
+
 }  // namespace
 
 Chart make_ladder(const Results& results) {
@@ -168,36 +207,22 @@ Chart make_granularity(const Results& results) {
 }
 
 Chart make_axis(const Results& results) {
-  struct Side {
-    std::string_view word;
-    std::string_view label;
-    Tone tone;
-  };
   constexpr std::array<Side, 3> kSides = {
       {{"none", "float", Tone::Ink},
        {"mxint4", "MXInt4: a scale a block", Tone::Blue},
        {"int4/tensor/static", "int4: a scale a tensor", Tone::Orange}}};
-  Chart chart{.title = "One scale a tensor ends every system, one a block keeps most",
-              .subtitle = "Boards solved, 95 % intervals",
-              .keys = {},
-              .panels = {}};
-  for (const Side& side : kSides) chart.keys.push_back({std::string(side.label), side.tone});
-  DotPanel panel{.heading = "", .x_name = std::string(kSolved), .rows = {}, .reference = {}};
-  for (const Group& all : groups_of(results, {}, Split::ByModel)) {
-    const Group group = same_settings(all);
-    Row row{.label = group_name(group), .marks = {}, .note = ""};
-    for (const Side& side : kSides)
-      for (const Json* record : group)
-        if (scheme_word(record->at("config")) == side.word) {
-          const Estimate solved = estimate(record->at("exact"));
-          row.note += (row.marks.empty() ? "" : ", ") + value_text(solved.value, Unit::Share);
-          row.marks.push_back({solved, side.tone});
-          break;  // a repeated calibration says the same
-        }
-    if (row.marks.size() > 1) panel.rows.push_back(std::move(row));
-  }
-  if (!panel.rows.empty()) chart.panels.emplace_back(std::move(panel));
-  return chart;
+  return by_model(groups_of(results, {}, Split::ByModel), kSides,
+                  "One scale a tensor ends every system, one a block keeps most");
+}
+
+Chart make_robustness(const Results& results) {
+  constexpr std::array<std::string_view, 1> kStudies = {"rate-robustness"};
+  constexpr std::array<Side, 3> kSides = {
+      {{"none", "float", Tone::Ink},
+       {"mxint4", "MXInt4, both sides", Tone::Blue},
+       {"int4:none", "int4 weights, a scale a tensor", Tone::Orange}}};
+  return by_model(groups_of(results, kStudies, Split::ByModel), kSides,
+                  "How a model was trained decides what rounding costs it");
 }
 
 }  // namespace driftless::report

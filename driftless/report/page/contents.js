@@ -36,13 +36,14 @@ function findingOf(panel) {
       if (rows.length === 0) return "";
       const name = ({label, series}) => [label, series].filter(Boolean).join(", ");
       const [high, low] = [most(rows, ({value}) => value), most(rows, ({value}) => -value)];
+      if (rows.length > 1 && low.value === high.value) return `all at ${unitText(panel, high.value)}`;
       return low === high ? says(name(high), high.value) : `from ${says(name(high), high.value)} down to ${says(name(low), low.value)}`;
     },
     heat() {
       const cells = panel.rows.flatMap((label, i) => panel.values[i].filter(isFinite).map((value) => ({label, value})));
       if (cells.length === 0) return "";
       const peak = most(cells, ({value}) => Math.abs(value));
-      return `${panel.title}: at most ${numberText(peak.value)}, in ${peak.label}`;
+      return `${panel.title}: at most ${numberText(peak.value)}, in ${layerText(peak.label)}`;
     },
     plane: () => `${panel.series.length} schemes around the float model's last state`,
   };

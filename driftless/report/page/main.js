@@ -82,7 +82,8 @@ function makeFigure(figure, panels, {id, title, heading = null, origin}) {
   element.append(make("div", {class: "panels"}, ...boxes.map(({holder}) => holder)), ...[legend, toneKey(panels)].filter(Boolean),
     saveButtons(element, id, title), ...[origin].filter(Boolean), numbersOf(id, title, panels));
   element.draw = redraw;
-  element.finding = findingOf(panels.find((panel) => (panel.series ?? panel.rows).length > 0));
+  const extent = (panel) => (panel.values ? d3.max(panel.values.flat().filter(isFinite), Math.abs) : 0);
+  element.finding = findingOf(panels.filter((panel) => (panel.series ?? panel.rows).length > 0).sort((a, b) => extent(b) - extent(a))[0]);
   let width = 0;
   new ResizeObserver(() => {
     const now = boxes[0].box.clientWidth;
