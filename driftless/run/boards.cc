@@ -20,7 +20,7 @@ namespace arc = task::arc;
 using Path = std::filesystem::path;
 
 /// FOLDER/SPLIT as the folder and its split.
-BoardSource resolved(BoardSource source) {
+BoardFile resolved(BoardFile source) {
   std::error_code error;
   const Path split = std::filesystem::canonical(source.path, error);
   if (error || !std::filesystem::exists(split / "dataset.json", error)) return source;
@@ -35,11 +35,11 @@ std::vector<arc::Puzzle> read_puzzles(const Path& path) {
 }
 
 /// A folder of ARC's JSON files has no splits.
-bool is_dataset_folder(const BoardSource& source) { return store::is_dataset(source.path); }
+bool is_dataset_folder(const BoardFile& source) { return store::is_dataset(source.path); }
 
 /// The rows of a split, each with its puzzle's id and name; rows that only fill a batch are left
 /// out.
-std::vector<task::Example> read_folder(const BoardSource& source) {
+std::vector<task::Example> read_folder(const BoardFile& source) {
   const store::PuzzleDataset set = store::read_dataset(source.path, source.split);
   std::vector<task::Example> examples;
   for (const store::DatasetRow& row : store::rows_of(set))
@@ -55,7 +55,7 @@ void cut(std::vector<Item>& items, int64_t limit) {
   if (limit > 0 && limit < std::ssize(items)) items.resize(static_cast<size_t>(limit));
 }
 
-std::vector<arc::Puzzle> read_folder_puzzles(const BoardSource& source) {
+std::vector<arc::Puzzle> read_folder_puzzles(const BoardFile& source) {
   std::vector<task::Example> rows = read_folder(source);
   std::erase_if(rows, [](const task::Example& row) { return row.name.empty(); });
   DRIFTLESS_REQUIRE(!rows.empty(), ErrorCode::BadFile, source.path,
@@ -68,7 +68,7 @@ std::vector<arc::Puzzle> read_folder_puzzles(const BoardSource& source) {
 }
 
 /// Where the names of the puzzle table's rows are.
-Path identifiers_path(const Path& model, const BoardSource& source, const ArcOptions& options) {
+Path identifiers_path(const Path& model, const BoardFile& source, const ArcOptions& options) {
   if (!options.identifiers.empty()) return options.identifiers;
   if (is_dataset_folder(source)) return Path(source.path) / "identifiers.json";
   Path beside = model.parent_path() / "identifiers.json";
@@ -89,7 +89,7 @@ arc::Identifiers read_names(const model::ModelConfig& config, const Path& path) 
 }
 
 /// The task with that many tokens; boards of other sizes share it.
-const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardSource& source) {
+const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardFile& source) {
   for (const task::Task& task : task::tasks())
     if (task.vocab_size() == vocab_size) return task;
   fail(ErrorCode::BadFile, source.path, ": no task has a vocabulary of ", vocab_size,
@@ -97,7 +97,7 @@ const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardSource& sour
 }
 
 /// The task that a file or folder looks like, or null.
-const task::Task* looks_like(const BoardSource& source) {
+const task::Task* looks_like(const BoardFile& source) {
   if (is_dataset_folder(source))
     return &task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
   if (std::filesystem::is_directory(source.path)) return &task::find_task("arc");
@@ -106,7 +106,7 @@ const task::Task* looks_like(const BoardSource& source) {
 
 /// Reads a file of a task; where that fails because it holds boards of another one, says so.
 template <class Read>
-auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
+auto read_file_of(std::string_view task, const BoardFile& source, Read read) {
   try {
     return read(source.path);
   } catch (const Error& error) {
@@ -117,8 +117,8 @@ auto read_file_of(std::string_view task, const BoardSource& source, Read read) {
   }
 }
 
-void add_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
-                    const BoardSource& source, const ArcOptions& options, Boards& boards) {
+void add_arc_boards(const store::Checkpoint& checkpoint, const Path& model, const BoardFile& source,
+                    const ArcOptions& options, Boards& boards) {
   const model::ModelConfig& config = checkpoint.config;
   const arc::RowOptions row_options{
       .side = std::llround(std::sqrt(static_cast<double>(config.seq_len))),
@@ -141,7 +141,7 @@ void add_arc_boards(const store::Checkpoint& checkpoint, const Path& model,
 
 }  // namespace
 
-const task::Task& guess_task(const BoardSource& given) {
+const task::Task& guess_task(const BoardFile& given) {
   const task::Task* task = looks_like(resolved(given));
   DRIFTLESS_REQUIRE(task != nullptr, ErrorCode::BadFile,
                     given.path == kStandardStream ? kStandardInput : given.path,
@@ -150,8 +150,8 @@ const task::Task& guess_task(const BoardSource& given) {
   return *task;
 }
 
-std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& given) {
-  const BoardSource source = resolved(given);
+std::vector<task::Example> read_boards(const task::Task& task, const BoardFile& given) {
+  const BoardFile source = resolved(given);
   std::vector<task::Example> examples =
       is_dataset_folder(source)
           ? read_folder(source)
@@ -165,8 +165,8 @@ std::vector<task::Example> read_boards(const task::Task& task, const BoardSource
   return examples;
 }
 
-std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& given) {
-  const BoardSource source = resolved(given);
+std::vector<arc::Puzzle> read_arc_puzzles(const BoardFile& given) {
+  const BoardFile source = resolved(given);
   std::vector<arc::Puzzle> puzzles = is_dataset_folder(source)
                                          ? read_folder_puzzles(source)
                                          : read_file_of("arc", source, read_puzzles);
@@ -177,7 +177,7 @@ std::vector<arc::Puzzle> read_arc_puzzles(const BoardSource& given) {
 }
 
 Boards read_boards_for(const store::Checkpoint& checkpoint, const Path& model,
-                       const BoardSource& source, const ArcOptions& options) {
+                       const BoardFile& source, const ArcOptions& options) {
   Boards boards{.task = task_of(checkpoint)};
   if (boards.are_arc())
     add_arc_boards(checkpoint, model, resolved(source), options, boards);

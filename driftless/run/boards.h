@@ -14,7 +14,7 @@
 namespace driftless::run {
 
 /// Where boards come from.
-struct BoardSource {
+struct BoardFile {
   /// A file of the task, a data-set folder as TRM builds them or the folder of one of its splits,
   /// or "-" for standard input.
   std::string path;
@@ -24,13 +24,13 @@ struct BoardSource {
 
 /// The task that a file or folder looks like: the first that claims its text, a data-set folder
 /// by its vocabulary. Throws BadFile where none does, and what reading throws.
-const task::Task& guess_task(const BoardSource& source);
+const task::Task& guess_task(const BoardFile& source);
 
 /// The boards as the file has them. Throws what the readers throw.
-std::vector<task::Example> read_boards(const task::Task& task, const BoardSource& source);
+std::vector<task::Example> read_boards(const task::Task& task, const BoardFile& source);
 
 /// ARC tasks of a JSON file, a folder of JSON files, or the test inputs of a data-set folder.
-std::vector<task::arc::Puzzle> read_arc_puzzles(const BoardSource& source);
+std::vector<task::arc::Puzzle> read_arc_puzzles(const BoardFile& source);
 
 /// How ARC tasks become boards for a model.
 struct ArcOptions {
@@ -54,6 +54,6 @@ struct Boards {
 /// not fit (see require_fits) or the list of names does not fit the puzzle table, InvalidArgument
 /// when a grid does not fit its canvas or the model knows none of the ARC tasks.
 Boards read_boards_for(const store::Checkpoint& checkpoint, const std::filesystem::path& model,
-                       const BoardSource& source, const ArcOptions& options);
+                       const BoardFile& source, const ArcOptions& options);
 
 }  // namespace driftless::run

@@ -23,7 +23,7 @@ void add_board(const task::Example& example, const reason::Answer& answer, doubl
 }  // namespace
 
 Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
-                    std::span<const task::Example> examples, const EvaluateOptions& options) {
+                    std::span<const task::Example> examples, const ScoringOptions& options) {
   Evaluation result;
   result.answers.resize(examples.size());
   std::vector<double> lm_losses(examples.size());

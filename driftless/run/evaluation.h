@@ -12,7 +12,7 @@
 
 namespace driftless::run {
 
-struct EvaluateOptions {
+struct ScoringOptions {
   const reason::HaltingPolicy& halting;
   int64_t max_steps;
   uint64_t seed = 0;  ///< of EqR's states and noise; board i takes seed + i
@@ -38,6 +38,6 @@ struct Evaluation {
 
 /// Runs every board. Throws what reason::run throws.
 Evaluation evaluate(reason::Reasoner& reasoner, const task::Task& task,
-                    std::span<const task::Example> examples, const EvaluateOptions& options);
+                    std::span<const task::Example> examples, const ScoringOptions& options);
 
 }  // namespace driftless::run

@@ -53,7 +53,7 @@ TEST_F(BoardFiles, OfArcGetTheRowsOfTheModelsTable) {
   model.config.seq_len = 25;
   model.config.puzzle_emb_len = 1;
   model.config.num_puzzle_identifiers = 3;
-  const BoardSource source{.path = file("a.json", kArc)};
+  const BoardFile source{.path = file("a.json", kArc)};
   const auto model_file = dir_.path() / "model.safetensors";
   EXPECT_ERROR(read_boards_for(model, model_file, source, {}), ErrorCode::InvalidArgument,
                "identifiers.json beside it");

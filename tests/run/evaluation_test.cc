@@ -16,7 +16,7 @@ namespace {
 using testing::AnswerReasoner;
 using testing::Prepared;
 
-const EvaluateOptions kFixed{.halting = reason::find_halting("fixed"), .max_steps = 1};
+const ScoringOptions kFixed{.halting = reason::find_halting("fixed"), .max_steps = 1};
 
 task::Example maze(const std::string& question, const std::string& answer) {
   return {.name = {},
@@ -52,7 +52,7 @@ TEST(Evaluate, TellsTheWatchAfterEachStepAndStopsWhereItThrows) {
     return Prepared{.tokens = {board.tokens.begin(), board.tokens.end()}};
   });
   std::vector<int64_t> told;
-  EvaluateOptions options = kFixed;
+  ScoringOptions options = kFixed;
   options.watch = [&](int64_t done, const task::Score& score) {
     EXPECT_EQ(score.exact.hits, done);
     told.push_back(done);

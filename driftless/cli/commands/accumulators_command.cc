@@ -31,7 +31,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model;
-  run::BoardSource data{.path = "", .limit = 8};
+  run::BoardFile data{.path = "", .limit = 8};
   run::SchemeText scheme;
   std::vector<int64_t> bits = {14, 16, 18, 20};
   int64_t steps = 0;  // 0: as many as the model was trained with

@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 struct EvalOptions {
   std::string model;
-  run::BoardSource data;
+  run::BoardFile data;
   run::ArcOptions arc;
   int64_t steps = 0;  // 0: as many as the model was trained with
   std::string halting = "fixed";

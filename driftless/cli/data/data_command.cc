@@ -22,7 +22,7 @@ namespace arc = task::arc;
 
 struct DataOptions {
   std::string task;  // "": told by the file
-  run::BoardSource input;
+  run::BoardFile input;
   std::string output;
 };
 

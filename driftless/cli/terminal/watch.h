@@ -18,7 +18,7 @@ namespace driftless::cli {
 /// For run::CalibrationOptions.
 reason::OnBoard watch_calibration(int64_t boards);
 
-/// For run::EvaluateOptions: `total` boards, under what `scheme` says.
+/// For run::ScoringOptions: `total` boards, under what `scheme` says.
 std::function<void(int64_t done, const task::Score& score)> watch_evaluation(
     int64_t total, const std::string& scheme);
 
