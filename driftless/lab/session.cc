@@ -66,8 +66,8 @@ LoadedRun starting_run(const TrainRequest& request, const Recipe& recipe, const 
   LoadedRun run{fresh_run(recipe, weights, options.device), std::nullopt};
   if (!options.qat) return run;
   const quant::QuantPlan plan = calibrated(recipe, *options.qat, pool, weights, request.device);
-  run.state.steps = fresh_optimizer_state(
-      starting_steps(*options.qat, plan, recipe.model, weights).to(options.device), at::kFloat);
+  run.state.scales = fresh_optimizer_state(
+      starting_scales(*options.qat, plan, recipe.model, weights).to(options.device), at::kFloat);
   if (recipe.quant.distill > 0) run.state.teacher = run.state.optimizer.values.clone();
   return run;
 }

@@ -25,8 +25,8 @@ inline Trainer qat_trainer(const Recipe& recipe) {
   Rng rng(static_cast<uint64_t>(recipe.seed));
   const NamedTensors weights = initial_weights(recipe.model, rng);
   LoadedRun run{fresh_run(recipe, weights, at::kCPU), std::nullopt};
-  run.state.steps =
-      fresh_optimizer_state(starting_steps(qat, plan, recipe.model, weights), at::kFloat);
+  run.state.scales =
+      fresh_optimizer_state(starting_scales(qat, plan, recipe.model, weights), at::kFloat);
   if (recipe.quant.distill > 0) run.state.teacher = run.state.optimizer.values.clone();
   TrainerOptions options;
   options.qat = qat;

@@ -48,11 +48,10 @@ Answers answers_of_lab(const lab::Trainer& trainer, const std::vector<task::Exam
   const at::NoGradGuard no_gradients;
   const lab::Recipe& recipe = trainer.recipe();
   const at::Tensor ema = trainer.state().optimizer.ema;
-  lab::QuantizedModel model(recipe.model, lab::qat_plan(recipe, "."),
-                            {trainer.state().steps.ema, {}}, at::kFloat);
-  model.refresh(ema);
-  const lab::RecursiveNet net(recipe.model, {ema, model.copy(), {}, &model.inputs()},
-                              trainer.state().initial);
+  lab::QuantizedModel model(recipe.model, lab::qat_plan(recipe, "."), {ema, ema, {}},
+                            {trainer.state().scales.ema, {}});
+  model.refresh();
+  const lab::RecursiveNet net(recipe.model, model.weights(), trainer.state().initial);
   Answers answers;
   answers.reserve(examples.size());
   for (const task::Example& example : examples) {

@@ -59,12 +59,12 @@ class FakeQuantChecker {
  private:
   [[nodiscard]] Pair learned(const char* text) const {
     const quant::QuantSpec spec = quant::parse_quant_spec(text);
-    const at::Tensor steps = at::full({1}, 0.3f, at::kFloat);
+    const at::Tensor scales = at::full({1}, 0.3f, at::kFloat);
     const at::Tensor grads = at::zeros({1}, at::kFloat);
     const at::Tensor there_grads =
         at::zeros({1}, at::TensorOptions(at::kFloat).device(kit_.device()));
-    return {FakeQuantizer(spec, {steps.to(kit_.device()), there_grads}),
-            FakeQuantizer(spec, {steps, grads}), there_grads, grads};
+    return {FakeQuantizer(spec, {scales.to(kit_.device()), there_grads}),
+            FakeQuantizer(spec, {scales, grads}), there_grads, grads};
   }
 
   void check(const Pair& pair, at::ScalarType type, const Shape& s, NormAxis axis) {
@@ -84,7 +84,7 @@ class FakeQuantChecker {
                  rounded(pair.here.backward(x, d, axis)), 0);
     if (pair.here_grads.defined())
       // A sum of n terms of random sign in float32, in another order.
-      kit_.compare(name + " step", pair.there_grads, pair.here_grads.to(at::kDouble), 1e-4);
+      kit_.compare(name + " scale", pair.there_grads, pair.here_grads.to(at::kDouble), 1e-4);
     // Fused with SwiGLU against one after the other, on the device.
     const int64_t gates = axis == NormAxis::Channels ? 2 : 1;
     std::vector<int64_t> wide = sizes;

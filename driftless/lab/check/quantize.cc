@@ -10,6 +10,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/lab/device/device.h"
+#include "driftless/lab/net/layers.h"
 #include "driftless/lab/quant/planned_linear.h"
 #include "driftless/lab/quant/quantize.h"
 
@@ -145,11 +146,11 @@ class QuantizeChecker {
     const quant::ConstMat matrix{weight.data_ptr<float>(), kOuter, kInner};
     const quant::PlannedLayer layer(plan, matrix);
     at::Tensor input = kit_.random({3, 16, kInner}).to(at::kFloat);
-    const at::Tensor expected = PlannedLinear(layer, matrix, at::kFloat).run(input, {});
+    const at::Tensor expected = PlannedLinear(layer, matrix, at::kFloat).linear(input, {}, {});
     if (is_columns) input = input.transpose(1, 2).contiguous().transpose(1, 2);
     for (const at::ScalarType type : kit_.types()) {
       const at::TensorOptions there = at::TensorOptions(type).device(kit_.device());
-      const at::Tensor got = PlannedLinear(layer, matrix, there).run(input.to(there), {});
+      const at::Tensor got = PlannedLinear(layer, matrix, there).linear(input.to(there), {}, {});
       kit_.compare(
           "planned linear " + weights + " by " + acts + " " + at::toString(type) +
               (is_columns ? " columns" : " rows"),

@@ -1,84 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fake quantization along an axis, of values or of a SwiGLU's output, forward and backward. A block
-// of 32 lies along the threads of a warp where its axis is contiguous (one 16-byte vector each),
-// and inside a thread, for one vector of neighbors, where it is not. Bits are those of
-// quant::Quantizer: divisions are divisions, and values are rounded to the grid by adding and
-// taking away 2^23 steps.
+// Fake quantization along an axis. A block of 32 lies along the threads of a warp where its axis is
+// contiguous (one 16-byte vector each), and inside a thread, for one vector of neighbors, where it
+// is not. Exponents, scales and roundings are those of formats and quant; compiled without fused
+// multiply-add, as they need it.
 #include <cfloat>
 
-#include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/cuda/fake_quant.h"
+#include "driftless/lab/cuda/quantize_rounding.cuh"
+#include "driftless/lab/cuda/reduce.cuh"
+#include "driftless/lab/cuda/swiglu.cuh"
 #include "driftless/lab/cuda/vector.cuh"
+#include "driftless/quant/scalar_scale.h"
 
 namespace driftless::lab::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlock = 32;  // values that share an exponent
-constexpr float kTwoTo23 = 8388608.0f;
 
-__device__ float sigmoid(float x) { return 1.0f / (1.0f + __expf(-x)); }
+/// A rule with the functor that rounds scaled values.
+template <class Rounding>
+struct Rule {
+  FakeQuantRule rule;
+  Rounding round;
 
-__device__ float power_of_two(int exponent) {
-  return __int_as_float(exponent < -126 ? 1 << (exponent + 149) : (exponent + 127) << 23);
-}
-
-/// The value nearest to `scaled` on the element's grid, ties to even, saturating.
-__device__ float to_grid(const QuantGrid& grid, float scaled) {
-  const float most = scaled < 0 ? -grid.min : grid.max;
-  const float magnitude = fminf(fabsf(scaled), most);
-  const float octave = fmaxf(__int_as_float(__float_as_int(magnitude) & 0x7f800000),
-                             power_of_two(grid.min_exponent));
-  const float constant = octave * (kTwoTo23 * power_of_two(-grid.mantissa_bits));
-  const float rounded = __fsub_rn(__fadd_rn(magnitude, constant), constant);
-  if (rounded == 0 && !grid.keeps_zero_sign) return 0;
-  return copysignf(rounded, scaled);
-}
-
-/// More than half a step beyond the grid, or at its end where the step is learned.
-__device__ bool is_clipped(const QuantGrid& grid, float scaled) {
-  const float most = (scaled < 0 ? -grid.min : grid.max) + grid.clip_margin;
-  return grid.clip_margin > 0 ? fabsf(scaled) > most : fabsf(scaled) >= most;
-}
-
-/// The shared exponent of a block whose largest magnitude is finite.
-__device__ int shared_exponent(const QuantGrid& grid, float absmax) {
-  if (absmax == 0) return -127;
-  uint32_t bits = __float_as_uint(absmax);
-  int exponent = static_cast<int>(bits >> 23) - 127;
-  uint32_t fraction = bits & 0x7fffffu;
-  if (exponent == -127) {  // subnormal
-    const int missing = __clz(fraction) - 8;
-    exponent = -126 - missing;
-    fraction = (fraction << missing) & 0x7fffffu;
+  __device__ bool is_clipped(float scaled) const {
+    const auto [low, high] = rule.passing;
+    return rule.passes_ends ? scaled < low || scaled > high : scaled <= low || scaled >= high;
   }
-  exponent += -grid.max_exponent + (fraction >= grid.raise_from ? 1 : 0) -
-              (fraction < grid.lower_below ? 1 : 0);
-  return min(max(exponent, -127), 127 - grid.max_exponent);
-}
+};
 
-// fmaxf drops NaN; a NaN must reach the output, where the trainer sees it.
-__device__ float larger(float a, float b) { return a > b || isnan(a) ? a : b; }
-
-/// Where the input of the quantizer comes from: itself, or silu(gate) * up rounded to T.
+/// Where the input of the quantizer comes from: itself, or silu(gate) * up rounded to T. `size`
+/// counts the values of one outer index.
 template <class T>
 struct Values {
   const T* in;
-  int64_t half;  // unused
+  int64_t size;
   __device__ Vec<T> operator()(int64_t outer, int64_t at) const {
-    return load(in + outer * half + at);
+    return load(in + outer * size + at);
   }
 };
 template <class T>
 struct Swiglu {
   const T* in;
-  int64_t half;  // gates of one outer index
+  int64_t size;
   __device__ Vec<T> operator()(int64_t outer, int64_t at) const {
-    const Vec<T> gate = load(in + 2 * outer * half + at);
-    const Vec<T> up = load(in + 2 * outer * half + half + at);
+    const Vec<T> gate = load(in + 2 * outer * size + at);
+    const Vec<T> up = load(in + 2 * outer * size + size + at);
     Vec<T> act;
 #pragma unroll
-    for (int i = 0; i < Vec<T>::kLength; ++i)
-      act.x[i] = round_to(gate.x[i] * sigmoid(gate.x[i]) * up.x[i], T{});
+    for (int i = 0; i < Vec<T>::kLength; ++i) act.x[i] = round_to(swiglu(gate.x[i], up.x[i]), T{});
     return act;
   }
 };
@@ -87,10 +57,10 @@ struct Swiglu {
 template <class T>
 struct ToValues {
   T* out;
-  int64_t half;
+  int64_t size;
   bool adds;
   __device__ void operator()(int64_t outer, int64_t at, Vec<T> d) const {
-    T* const target = out + outer * half + at;
+    T* const target = out + outer * size + at;
     if (adds) {
       const Vec<T> before = load(target);
 #pragma unroll
@@ -103,21 +73,21 @@ template <class T>
 struct ToGateUp {
   const T* in;
   T* out;
-  int64_t half;
+  int64_t size;
   __device__ void operator()(int64_t outer, int64_t at, const Vec<T>& d) const {
-    const int64_t place = 2 * outer * half + at;
+    const int64_t place = 2 * outer * size + at;
     const Vec<T> gate = load(in + place);
-    const Vec<T> up = load(in + place + half);
+    const Vec<T> up = load(in + place + size);
     Vec<T> d_gate;
     Vec<T> d_up;
 #pragma unroll
     for (int i = 0; i < Vec<T>::kLength; ++i) {
-      const float s = sigmoid(gate.x[i]);
-      d_gate.x[i] = d.x[i] * up.x[i] * s * (1.0f + gate.x[i] * (1.0f - s));
-      d_up.x[i] = d.x[i] * gate.x[i] * s;
+      const SwigluGradient gradient = swiglu_gradient(gate.x[i], up.x[i], d.x[i]);
+      d_gate.x[i] = gradient.gate;
+      d_up.x[i] = gradient.up;
     }
     store(out + place, d_gate);
-    store(out + place + half, d_up);
+    store(out + place + size, d_up);
   }
 };
 
@@ -125,7 +95,7 @@ template <class T>
 __device__ float absmax_of(const Vec<T>& vec) {
   float most = 0;
 #pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i) most = larger(fabsf(vec.x[i]), most);
+  for (int i = 0; i < Vec<T>::kLength; ++i) most = Larger()(fabsf(vec.x[i]), most);
   return most;
 }
 
@@ -134,117 +104,103 @@ struct BlockScale {
   float down;
   float up;
 };
-__device__ BlockScale block_scale(const QuantGrid& grid, float absmax) {
+__device__ BlockScale block_scale(const formats::BlockScaling& scaling, float absmax) {
   if (!(absmax <= FLT_MAX)) return {nanf(""), nanf("")};
-  const int exponent = shared_exponent(grid, absmax);
-  return {power_of_two(-exponent), power_of_two(exponent)};
+  const int exponent = threshold_block_exponent(scaling, absmax);
+  return {formats::power_of_two(-exponent), formats::power_of_two(exponent)};
 }
 
-template <class T>
-__device__ Vec<T> quantized(const QuantGrid& grid, BlockScale scale, const Vec<T>& x) {
+/// The scale of a vector's i-th value: one for all, or one for each.
+__device__ BlockScale scale_at(BlockScale scale, int /*i*/) { return scale; }
+__device__ BlockScale scale_at(const BlockScale* scales, int i) { return scales[i]; }
+
+template <class T, class Rounding, class Scales>
+__device__ Vec<T> quantized(const Rule<Rounding>& rule, Scales scales, const Vec<T>& x) {
   Vec<T> out;
 #pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i)
-    out.x[i] = isnan(scale.up) ? scale.up : to_grid(grid, x.x[i] * scale.down) * scale.up;
+  for (int i = 0; i < Vec<T>::kLength; ++i) {
+    const BlockScale scale = scale_at(scales, i);
+    out.x[i] = isnan(scale.up) ? scale.up : rule.round(x.x[i] * scale.down) * scale.up;
+  }
   return out;
 }
 
-template <class T>
-__device__ Vec<T> passed(const QuantGrid& grid, BlockScale scale, const Vec<T>& x, Vec<T> d) {
+template <class T, class Rounding, class Scales>
+__device__ Vec<T> passed(const Rule<Rounding>& rule, Scales scales, const Vec<T>& x, Vec<T> d) {
 #pragma unroll
   for (int i = 0; i < Vec<T>::kLength; ++i)
-    if (is_clipped(grid, x.x[i] * scale.down)) d.x[i] = 0;
+    if (rule.is_clipped(x.x[i] * scale_at(scales, i).down)) d.x[i] = 0;
   return d;
 }
 
 /// One vector of every block: use(outer, at, vector index in the row, x, scale). Contiguous axis:
-/// kBlock / kLength neighbors of a warp hold a block; short rows are padded by idle lanes.
+/// kFakeBlock / kLength neighbors of a warp hold a block; short rows are padded by idle lanes.
 template <class T, class Source, class Use>
-__device__ void each_contiguous(QuantShape shape, const QuantGrid& grid, Source source, Use use) {
-  constexpr int kLanes = kBlock / Vec<T>::kLength;
-  const int64_t blocks = (shape.length + kBlock - 1) / kBlock;
+__device__ void each_contiguous(QuantShape shape, const formats::BlockScaling& scaling,
+                                Source source, Use use) {
+  constexpr int kLanes = kFakeBlock / Vec<T>::kLength;
+  const int64_t blocks = (shape.length + kFakeBlock - 1) / kFakeBlock;
   const int64_t vector = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int64_t outer = vector / (blocks * kLanes);
   const int64_t at = (vector - outer * blocks * kLanes) * Vec<T>::kLength;
   const bool is_inside = outer < shape.outer && at < shape.length;
   Vec<T> x{};
   if (is_inside) x = source(outer, at);
-  float absmax = absmax_of(x);
-#pragma unroll
-  for (int lane = 1; lane < kLanes; lane *= 2)
-    absmax = larger(absmax, __shfl_xor_sync(0xffffffffu, absmax, lane));
-  if (is_inside) use(outer, at, x, block_scale(grid, absmax));
+  const float absmax = team_reduce(absmax_of(x), kLanes, Larger());
+  if (is_inside) use(outer, at, x, block_scale(scaling, absmax));
 }
 
 /// The same along an axis with `inner` neighbors: a thread has kLength of them and walks the block.
 template <class T, class Source, class Use>
-__device__ void each_strided(QuantShape shape, const QuantGrid& grid, Source source, Use use) {
-  const int64_t blocks = (shape.length + kBlock - 1) / kBlock;
+__device__ void each_strided(QuantShape shape, const formats::BlockScaling& scaling, Source source,
+                             Use use) {
+  const int64_t blocks = (shape.length + kFakeBlock - 1) / kFakeBlock;
   const int64_t vectors = shape.inner / Vec<T>::kLength;
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int64_t outer = thread / (blocks * vectors);
   if (outer >= shape.outer) return;
   const int64_t rest = thread - outer * blocks * vectors;
-  const int64_t first = rest / vectors * kBlock;
+  const int64_t first = rest / vectors * kFakeBlock;
   const int64_t column = (rest % vectors) * Vec<T>::kLength;
-  const int64_t end = min(first + kBlock, shape.length);
+  const int64_t end = min(first + kFakeBlock, shape.length);
   float absmax[Vec<T>::kLength] = {};
   for (int64_t k = first; k < end; ++k) {
     const Vec<T> x = source(outer, k * shape.inner + column);
 #pragma unroll
-    for (int i = 0; i < Vec<T>::kLength; ++i) absmax[i] = larger(fabsf(x.x[i]), absmax[i]);
+    for (int i = 0; i < Vec<T>::kLength; ++i) absmax[i] = Larger()(fabsf(x.x[i]), absmax[i]);
   }
   BlockScale scales[Vec<T>::kLength];
 #pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i) scales[i] = block_scale(grid, absmax[i]);
+  for (int i = 0; i < Vec<T>::kLength; ++i) scales[i] = block_scale(scaling, absmax[i]);
   for (int64_t k = first; k < end; ++k) {
     const int64_t at = k * shape.inner + column;
     use(outer, at, source(outer, at), scales);
   }
 }
 
-template <class T>
-__device__ Vec<T> quantized(const QuantGrid& grid, const BlockScale* scales, const Vec<T>& x) {
-  Vec<T> out;
-#pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i)
-    out.x[i] =
-        isnan(scales[i].up) ? scales[i].up : to_grid(grid, x.x[i] * scales[i].down) * scales[i].up;
-  return out;
-}
-
-template <class T>
-__device__ Vec<T> passed(const QuantGrid& grid, const BlockScale* scales, const Vec<T>& x,
-                         Vec<T> d) {
-#pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i)
-    if (is_clipped(grid, x.x[i] * scales[i].down)) d.x[i] = 0;
-  return d;
-}
-
-template <class T, bool kContiguous, class Source>
-__global__ void blocks_forward(QuantShape shape, QuantGrid grid, Source source, T* out) {
+template <class T, bool kContiguous, class Source, class Rounding>
+__global__ void blocks_forward(QuantShape shape, Rule<Rounding> rule, Source source, T* out) {
   const int64_t size = shape.length * shape.inner;
   const auto use = [&](int64_t outer, int64_t at, const Vec<T>& x, auto scale) {
-    store(out + outer * size + at, quantized(grid, scale, x));
+    store(out + outer * size + at, quantized(rule, scale, x));
   };
   if constexpr (kContiguous)
-    each_contiguous<T>(shape, grid, source, use);
+    each_contiguous<T>(shape, rule.rule.scaling, source, use);
   else
-    each_strided<T>(shape, grid, source, use);
+    each_strided<T>(shape, rule.rule.scaling, source, use);
 }
 
-template <class T, bool kContiguous, class Source, class Target>
-__global__ void blocks_backward(QuantShape shape, QuantGrid grid, Source source, const T* d_out,
-                                Target target) {
+template <class T, bool kContiguous, class Source, class Target, class Rounding>
+__global__ void blocks_backward(QuantShape shape, Rule<Rounding> rule, Source source,
+                                const T* d_out, Target target) {
   const int64_t size = shape.length * shape.inner;
   const auto use = [&](int64_t outer, int64_t at, const Vec<T>& x, auto scale) {
-    target(outer, at, passed(grid, scale, x, load(d_out + outer * size + at)));
+    target(outer, at, passed(rule, scale, x, load(d_out + outer * size + at)));
   };
   if constexpr (kContiguous)
-    each_contiguous<T>(shape, grid, source, use);
+    each_contiguous<T>(shape, rule.rule.scaling, source, use);
   else
-    each_strided<T>(shape, grid, source, use);
+    each_strided<T>(shape, rule.rule.scaling, source, use);
 }
 
 /// One vector a thread; a scale serves `per_scale` neighbors, a multiple of the vector.
@@ -264,24 +220,23 @@ __device__ bool find_place(QuantShape shape, ScaleView scales, ScaledPlace* plac
   return true;
 }
 
-template <class T, class Source>
-__global__ void scaled_forward(QuantShape shape, QuantGrid grid, ScaleView scales, Source source,
-                               T* out) {
+template <class T, class Source, class Rounding>
+__global__ void scaled_forward(QuantShape shape, Rule<Rounding> rule, ScaleView scales,
+                               Source source, T* out) {
   ScaledPlace place;
   if (!find_place<T>(shape, scales, &place)) return;
+  const Symmetric<Rounding> quantize{rule.round};
   Vec<T> x = source(place.outer, place.at);
 #pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i) {
-    const float value = to_grid(grid, __fdiv_rn(x.x[i], place.scale)) * place.scale;
-    x.x[i] = isfinite(x.x[i]) ? value : nanf("");
-  }
+  for (int i = 0; i < Vec<T>::kLength; ++i)
+    x.x[i] = isfinite(x.x[i]) ? quantize(x.x[i], {place.scale, 0}) : nanf("");
   store(out + place.outer * shape.length * shape.inner + place.at, x);
 }
 
-/// `partials` gets a block's share of the sum of d times the step's derivative, or is null.
-template <class T, class Source, class Target>
-__global__ void scaled_backward(QuantShape shape, QuantGrid grid, ScaleView scales, Source source,
-                                const T* d_out, Target target, float* partials) {
+/// `partials` gets a block's share of the sum of d times the scale's derivative, or is null.
+template <class T, class Source, class Target, class Rounding>
+__global__ void scaled_backward(QuantShape shape, Rule<Rounding> rule, ScaleView scales,
+                                Source source, const T* d_out, Target target, float* partials) {
   ScaledPlace place;
   float sum = 0;
   if (find_place<T>(shape, scales, &place)) {
@@ -289,51 +244,37 @@ __global__ void scaled_backward(QuantShape shape, QuantGrid grid, ScaleView scal
     Vec<T> d = load(d_out + place.outer * shape.length * shape.inner + place.at);
 #pragma unroll
     for (int i = 0; i < Vec<T>::kLength; ++i) {
-      const float scaled = __fdiv_rn(x.x[i], place.scale);
-      const bool clipped = is_clipped(grid, scaled);
-      const float on_grid = to_grid(grid, scaled);
-      sum += d.x[i] * (clipped ? on_grid : on_grid - scaled);
-      if (clipped) d.x[i] = 0;
+      const float scaled = x.x[i] / place.scale;
+      const bool is_clipped = rule.is_clipped(scaled);
+      const float on_grid = rule.round(scaled);
+      sum = __fmaf_rn(d.x[i], is_clipped ? on_grid : on_grid - scaled, sum);
+      if (is_clipped) d.x[i] = 0;
     }
     target(place.outer, place.at, d);
   }
   if (partials == nullptr) return;
-  __shared__ float sums[kThreads];
-  sums[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) partials[blockIdx.x] = sums[0];
+  const float total = block_reduce<kThreads>(sum, Sum());
+  if (threadIdx.x == 0) partials[blockIdx.x] = total;
 }
 
 /// A block of threads for each run of `count` values.
 template <class T>
-__global__ void absmax_scales(const T* in, int64_t count, float most, float* scales) {
-  __shared__ float maxima[kThreads];
+__global__ void absmax_kernel(const T* in, int64_t count, formats::Element element, float* scales) {
   const T* const run = in + blockIdx.x * count;
   float absmax = 0;
   for (int64_t i = threadIdx.x * Vec<T>::kLength; i < count; i += kThreads * Vec<T>::kLength)
-    absmax = larger(absmax, absmax_of(load(run + i)));
-  maxima[threadIdx.x] = absmax;
-  __syncthreads();
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half)
-      maxima[threadIdx.x] = larger(maxima[threadIdx.x], maxima[threadIdx.x + half]);
-    __syncthreads();
-  }
+    absmax = Larger()(absmax, absmax_of(load(run + i)));
+  absmax = block_reduce<kThreads>(absmax, Larger());
   if (threadIdx.x != 0) return;
-  float scale = larger(__fdiv_rn(maxima[0], most), FLT_MIN);
-  while (isinf(scale * most) && !isinf(maxima[0])) scale = nextafterf(scale, 0);
-  scales[blockIdx.x] = scale;
+  const bool is_finite = absmax <= FLT_MAX;
+  scales[blockIdx.x] = is_finite ? quant::scalar::symmetric_scale(element, absmax).scale : absmax;
 }
 
 template <class T>
 unsigned block_grid(QuantShape shape) {
-  const int64_t blocks = (shape.length + kBlock - 1) / kBlock;
+  const int64_t blocks = (shape.length + kFakeBlock - 1) / kFakeBlock;
   const int64_t per_block =
-      shape.inner == 1 ? kBlock / Vec<T>::kLength : shape.inner / Vec<T>::kLength;
+      shape.inner == 1 ? kFakeBlock / Vec<T>::kLength : shape.inner / Vec<T>::kLength;
   return blocks_for(shape.outer * blocks * per_block, kThreads);
 }
 
@@ -342,105 +283,117 @@ unsigned scaled_grid(QuantShape shape) {
   return blocks_for(shape.outer * shape.length * shape.inner / Vec<T>::kLength, kThreads);
 }
 
+/// What a launch needs besides its source and target.
 template <class T>
 class Launch {
  public:
-  Launch(QuantShape shape, QuantGrid grid, Stream stream)
+  Launch(QuantShape shape, const FakeQuantRule& rule, const ScaleView* scales, Stream stream)
       : shape_(shape),
-        half_(shape.length * shape.inner),
-        grid_(grid),
+        size_(shape.length * shape.inner),
+        rule_(rule),
+        scales_(scales),
         stream_(static_cast<cudaStream_t>(stream)) {}
 
-  void forward(QuantSource from, const void* in, const ScaleView* scales, void* out) const {
-    const T* const x = static_cast<const T*>(in);
-    if (from == QuantSource::Values)
-      forward(Values<T>{x, half_}, scales, static_cast<T*>(out));
-    else
-      forward(Swiglu<T>{x, half_}, scales, static_cast<T*>(out));
+  void forward(QuantSource from, const void* in, void* out) const {
+    with_source(from, static_cast<const T*>(in), [&](auto source) {
+      with_rule([&](auto rule) { forward(rule, source, static_cast<T*>(out)); });
+    });
   }
 
-  void backward(QuantSource from, const void* in, const ScaleView* scales, const void* d_out,
+  void backward(QuantSource from, const void* in, const void* d_out,
                 const QuantGradient& to) const {
     const T* const x = static_cast<const T*>(in);
     const T* const d = static_cast<const T*>(d_out);
-    if (from == QuantSource::Values)
-      backward(Values<T>{x, half_}, scales, d,
-               ToValues<T>{static_cast<T*>(to.d_in), half_, to.adds}, to.partials);
-    else
-      backward(Swiglu<T>{x, half_}, scales, d, ToGateUp<T>{x, static_cast<T*>(to.d_in), half_},
-               to.partials);
+    T* const d_in = static_cast<T*>(to.d_in);
+    with_rule([&](auto rule) {
+      if (from == QuantSource::Values)
+        backward(rule, Values<T>{x, size_}, d, ToValues<T>{d_in, size_, to.adds}, to.partials);
+      else
+        backward(rule, Swiglu<T>{x, size_}, d, ToGateUp<T>{x, d_in, size_}, to.partials);
+    });
   }
 
  private:
-  template <class Source>
-  void forward(Source source, const ScaleView* scales, T* out) const {
-    if (scales != nullptr)
-      scaled_forward<T>
-          <<<scaled_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, grid_, *scales, source, out);
-    else if (shape_.inner == 1)
-      blocks_forward<T, true>
-          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, grid_, source, out);
+  template <class Use>
+  void with_source(QuantSource from, const T* in, Use use) const {
+    if (from == QuantSource::Values)
+      use(Values<T>{in, size_});
     else
-      blocks_forward<T, false>
-          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, grid_, source, out);
+      use(Swiglu<T>{in, size_});
   }
 
-  template <class Source, class Target>
-  void backward(Source source, const ScaleView* scales, const T* d, Target target,
+  template <class Use>
+  void with_rule(Use use) const {
+    with_block_rounding(rule_.scaling.element, [&](auto rounding) {
+      use(Rule<decltype(rounding)>{rule_, rounding});
+    });
+  }
+
+  template <class Rounding, class Source>
+  void forward(const Rule<Rounding>& rule, Source source, T* out) const {
+    if (scales_ != nullptr)
+      scaled_forward<T>
+          <<<scaled_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, rule, *scales_, source, out);
+    else if (shape_.inner == 1)
+      blocks_forward<T, true>
+          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, rule, source, out);
+    else
+      blocks_forward<T, false>
+          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, rule, source, out);
+  }
+
+  template <class Rounding, class Source, class Target>
+  void backward(const Rule<Rounding>& rule, Source source, const T* d, Target target,
                 float* partials) const {
-    if (scales != nullptr)
+    if (scales_ != nullptr)
       scaled_backward<T><<<scaled_grid<T>(shape_), kThreads, 0, stream_>>>(
-          shape_, grid_, *scales, source, d, target, partials);
+          shape_, rule, *scales_, source, d, target, partials);
     else if (shape_.inner == 1)
       blocks_backward<T, true>
-          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, grid_, source, d, target);
+          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, rule, source, d, target);
     else
       blocks_backward<T, false>
-          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, grid_, source, d, target);
+          <<<block_grid<T>(shape_), kThreads, 0, stream_>>>(shape_, rule, source, d, target);
   }
 
   QuantShape shape_;
-  int64_t half_;
-  QuantGrid grid_;
+  int64_t size_;
+  FakeQuantRule rule_;
+  const ScaleView* scales_;
   cudaStream_t stream_;
 };
 
 }  // namespace
 
-void fake_quantize(Real type, QuantShape shape, QuantGrid grid, QuantSource from, const void* in,
-                   const ScaleView* scales, void* out, Stream stream) {
-  if (type == Real::Float32)
-    Launch<float>(shape, grid, stream).forward(from, in, scales, out);
-  else
-    Launch<__nv_bfloat16>(shape, grid, stream).forward(from, in, scales, out);
+void fake_quantize(Real type, QuantShape shape, const FakeQuantRule& rule, QuantSource from,
+                   const void* in, const ScaleView* scales, void* out, Stream stream) {
+  with_real(type, [&](auto real) {
+    Launch<decltype(real)>(shape, rule, scales, stream).forward(from, in, out);
+  });
   check_launch("fake_quantize");
 }
 
-void fake_quantize_backward(Real type, QuantShape shape, QuantGrid grid, QuantSource from,
-                            const void* in, const ScaleView* scales, const void* d_out,
-                            QuantGradient to, Stream stream) {
-  if (type == Real::Float32)
-    Launch<float>(shape, grid, stream).backward(from, in, scales, d_out, to);
-  else
-    Launch<__nv_bfloat16>(shape, grid, stream).backward(from, in, scales, d_out, to);
+void fake_quantize_backward(Real type, QuantShape shape, const FakeQuantRule& rule,
+                            QuantSource from, const void* in, const ScaleView* scales,
+                            const void* d_out, QuantGradient to, Stream stream) {
+  with_real(type, [&](auto real) {
+    Launch<decltype(real)>(shape, rule, scales, stream).backward(from, in, d_out, to);
+  });
   check_launch("fake_quantize_backward");
 }
 
-int64_t step_partials(Real type, QuantShape shape) {
+int64_t scale_partials(Real type, QuantShape shape) {
   return type == Real::Float32 ? scaled_grid<float>(shape) : scaled_grid<__nv_bfloat16>(shape);
 }
 
-void absmax_steps(Real type, int64_t runs, int64_t count, const void* in, float most, float* scales,
-                  Stream stream) {
-  const auto blocks = static_cast<unsigned>(runs);
-  const auto where = static_cast<cudaStream_t>(stream);
-  if (type == Real::Float32)
-    absmax_scales<<<blocks, kThreads, 0, where>>>(static_cast<const float*>(in), count, most,
-                                                  scales);
-  else
-    absmax_scales<<<blocks, kThreads, 0, where>>>(static_cast<const __nv_bfloat16*>(in), count,
-                                                  most, scales);
-  check_launch("absmax_steps");
+void absmax_scales(Real type, int64_t runs, int64_t count, const void* in,
+                   const formats::Element& element, float* scales, Stream stream) {
+  with_real(type, [&](auto real) {
+    using T = decltype(real);
+    absmax_kernel<<<static_cast<unsigned>(runs), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const T*>(in), count, element, scales);
+  });
+  check_launch("absmax_scales");
 }
 
 }  // namespace driftless::lab::cuda

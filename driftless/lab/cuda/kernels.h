@@ -93,51 +93,6 @@ constexpr int64_t pairs_of_part(int64_t count) {
 void draw_standard_normal(Generator* generators, const int64_t* slots, int64_t slot_count,
                           int64_t count, NoiseParts parts, float* out, Stream stream);
 
-/// Values [outer, length, inner] that are quantized along `length`. inner is 1 (then length is a
-/// multiple of vector_length) or a multiple of vector_length.
-struct QuantShape {
-  int64_t outer;
-  int64_t length;
-  int64_t inner;
-};
-/// A formats::Element with Spacing::Grid, and how its blocks of 32 share an exponent.
-struct QuantGrid {
-  int mantissa_bits;
-  int min_exponent;
-  int max_exponent;
-  float max;
-  float min;
-  bool keeps_zero_sign;
-  uint32_t raise_from;   ///< formats::ExponentThresholds
-  uint32_t lower_below;  ///< formats::ExponentThresholds
-  /// How far beyond max or min a value counts as clipped; with 0 their own values do.
-  float clip_margin;
-};
-/// What is quantized: `in` itself, or silu(gate) * up of in [outer, 2, length, inner].
-enum class QuantSource { Values, Swiglu };
-/// A float scale for every `per_scale` neighbors, a multiple of vector_length.
-struct ScaleView {
-  const float* values;
-  int64_t per_scale;
-};
-/// out [outer, length, inner] = the quantized values. Without `scales` each block of 32 along the
-/// axis has a shared exponent. What is not finite becomes NaN.
-void fake_quantize(Real type, QuantShape shape, QuantGrid grid, QuantSource from, const void* in,
-                   const ScaleView* scales, void* out, Stream stream);
-struct QuantGradient {
-  void* d_in;       ///< in the shape of `in`
-  bool adds;        ///< to what d_in holds, for Values
-  float* partials;  ///< step_partials sums of d_out times the derivative of value / step; or null
-};
-/// Straight through, zero where clipped.
-void fake_quantize_backward(Real type, QuantShape shape, QuantGrid grid, QuantSource from,
-                            const void* in, const ScaleView* scales, const void* d_out,
-                            QuantGradient to, Stream stream);
-int64_t step_partials(Real type, QuantShape shape);
-/// quant::symmetric_scale of each run of `count` neighbors, a multiple of vector_length.
-void absmax_steps(Real type, int64_t runs, int64_t count, const void* in, float most, float* scales,
-                  Stream stream);
-
 /// What an optimizer step reads from device memory, so that a captured graph can be replayed with
 /// new values.
 struct StepScalars {

@@ -8,6 +8,8 @@
 
 #include <cuda_runtime.h>
 
+#include "driftless/formats/block.h"
+#include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/minifloat.h"
 #include "driftless/quant/kernels/rounding.h"
 
@@ -29,6 +31,12 @@ struct Lane {
   static constexpr F bit_andnot(F mask, F a) { return from_bits(~bits(mask) & bits(a)); }
   static constexpr F bit_or(F a, F b) { return from_bits(bits(a) | bits(b)); }
 };
+
+/// The limited shared exponent of a block whose largest magnitude is `absmax`, by any rule but mse.
+__device__ inline int threshold_block_exponent(const formats::BlockScaling& scaling, float absmax) {
+  if (absmax == 0) return formats::E8m0fnu::kMinExponent;
+  return formats::limit_exponent(scaling.element, formats::threshold_exponent(scaling, absmax));
+}
 
 /// decode(encode(x)) under a symmetric scale, and the element that it is a multiple of.
 template <class Rounding>

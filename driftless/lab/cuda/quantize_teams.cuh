@@ -5,6 +5,7 @@
 #pragma once
 
 #include "driftless/lab/cuda/quantize.h"
+#include "driftless/lab/cuda/reduce.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
@@ -73,31 +74,15 @@ inline int64_t run_count(const MatricesShape& shape, int64_t group) {
   return shape.matrices * shape.rows * ((shape.length + group - 1) / group);
 }
 
-/// The largest or the sum over the lanes of a team; `lanes` is a power of two.
+/// The largest, the sum and the least over the lanes of a team; `lanes` is a power of two.
 __device__ inline uint32_t team_max(uint32_t value, int lanes) {
-  for (int offset = 1; offset < lanes; offset *= 2)
-    value = max(value, __shfl_xor_sync(0xffffffffu, value, offset));
-  return value;
+  return team_reduce(value, lanes, [](uint32_t a, uint32_t b) { return max(a, b); });
 }
 __device__ inline uint32_t team_sum(uint32_t value, int lanes) {
-  for (int offset = 1; offset < lanes; offset *= 2)
-    value += __shfl_xor_sync(0xffffffffu, value, offset);
-  return value;
+  return team_reduce(value, lanes, Sum());
 }
 __device__ inline float team_least(float value, int lanes) {
-  for (int offset = 1; offset < lanes; offset *= 2)
-    value = fminf(value, __shfl_xor_sync(0xffffffffu, value, offset));
-  return value;
-}
-
-/// Calls use(value) with a value of the C++ type that a Real names.
-template <class Use>
-void with_real(Real type, Use use) {
-  if (type == Real::Float32) {
-    use(float{});
-  } else {
-    use(__nv_bfloat16{});
-  }
+  return team_reduce(value, lanes, [](float a, float b) { return fminf(a, b); });
 }
 
 }  // namespace driftless::lab::cuda

@@ -7,6 +7,7 @@
 //   Tokens:   a block is 32 lanes x 16 rows over one board; lanes own 16-byte columns of the width,
 //             rows walk the positions and are reduced through shared memory.
 #include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/cuda/reduce.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
@@ -16,11 +17,7 @@ constexpr int kLanes = 32;
 constexpr int kWarps = 8;
 constexpr int kRows = 16;
 
-__device__ float warp_sum(float value) {
-  for (int offset = kLanes / 2; offset > 0; offset /= 2)
-    value += __shfl_xor_sync(0xffffffffu, value, offset);
-  return value;
-}
+__device__ float warp_sum(float value) { return team_reduce(value, kLanes, Sum()); }
 
 template <class T>
 __device__ Vec<T> rounded_sum(const T* a, const T* b) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SwiGLU forward and backward, one 16-byte vector of gates and ups per thread.
 #include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/cuda/swiglu.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-
-__device__ float sigmoid(float x) { return 1.0f / (1.0f + __expf(-x)); }
 
 // Where the thread's vector lies: `gate` in gate_up (the up lies `half` further), `act` in act.
 struct Place {
@@ -34,7 +33,7 @@ __global__ void forward_kernel(SwigluShape shape, const T* gate_up, T* act) {
   const Vec<T> up = load(gate_up + at.gate + shape.half);
   Vec<T> out;
 #pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i) out.x[i] = gate.x[i] * sigmoid(gate.x[i]) * up.x[i];
+  for (int i = 0; i < Vec<T>::kLength; ++i) out.x[i] = swiglu(gate.x[i], up.x[i]);
   store(act + at.act, out);
 }
 
@@ -49,9 +48,9 @@ __global__ void backward_kernel(SwigluShape shape, const T* gate_up, const T* d_
   Vec<T> d_up;
 #pragma unroll
   for (int i = 0; i < Vec<T>::kLength; ++i) {
-    const float s = sigmoid(gate.x[i]);
-    d_gate.x[i] = d.x[i] * up.x[i] * s * (1.0f + gate.x[i] * (1.0f - s));
-    d_up.x[i] = d.x[i] * gate.x[i] * s;
+    const SwigluGradient gradient = swiglu_gradient(gate.x[i], up.x[i], d.x[i]);
+    d_gate.x[i] = gradient.gate;
+    d_up.x[i] = gradient.up;
   }
   store(d_gate_up + at.gate, d_gate);
   store(d_gate_up + at.gate + shape.half, d_up);

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 
 #include "driftless/base/error.h"
+#include "driftless/lab/cuda/kernels.h"
 
 namespace driftless::lab::cuda {
 
@@ -52,6 +53,16 @@ inline void check_launch(const char* kernel) {
 
 inline unsigned blocks_for(int64_t items, int64_t per_block) {
   return static_cast<unsigned>((items + per_block - 1) / per_block);
+}
+
+/// Calls use(value) with a value of the C++ type that a Real names.
+template <class Use>
+void with_real(Real type, Use use) {
+  if (type == Real::Float32) {
+    use(float{});
+  } else {
+    use(__nv_bfloat16{});
+  }
 }
 
 }  // namespace driftless::lab::cuda

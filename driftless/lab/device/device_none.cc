@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lab without CUDA: the CPU alone, and kernels that say how to get the others.
 #include "driftless/base/error.h"
+#include "driftless/lab/cuda/fake_quant.h"
 #include "driftless/lab/cuda/quantize.h"
 #include "driftless/lab/device/device.h"
 
@@ -58,17 +59,17 @@ void draw_standard_normal(Generator*, const int64_t*, int64_t, int64_t, NoisePar
                           Stream) {
   no_cuda("draw_standard_normal");
 }
-void fake_quantize(Real, QuantShape, QuantGrid, QuantSource, const void*, const ScaleView*, void*,
-                   Stream) {
+void fake_quantize(Real, QuantShape, const FakeQuantRule&, QuantSource, const void*,
+                   const ScaleView*, void*, Stream) {
   no_cuda("fake_quantize");
 }
-void fake_quantize_backward(Real, QuantShape, QuantGrid, QuantSource, const void*, const ScaleView*,
-                            const void*, QuantGradient, Stream) {
+void fake_quantize_backward(Real, QuantShape, const FakeQuantRule&, QuantSource, const void*,
+                            const ScaleView*, const void*, QuantGradient, Stream) {
   no_cuda("fake_quantize_backward");
 }
-int64_t step_partials(Real, QuantShape) { no_cuda("step_partials"); }
-void absmax_steps(Real, int64_t, int64_t, const void*, float, float*, Stream) {
-  no_cuda("absmax_steps");
+int64_t scale_partials(Real, QuantShape) { no_cuda("scale_partials"); }
+void absmax_scales(Real, int64_t, int64_t, const void*, const formats::Element&, float*, Stream) {
+  no_cuda("absmax_scales");
 }
 void adam_atan2_step(const FlatParameters&, AdamConstants, const StepScalars*, const bool*,
                      Stream) {

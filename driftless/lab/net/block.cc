@@ -4,8 +4,9 @@
 namespace driftless::lab {
 
 Block::Block(const model::ModelConfig& config, const std::string& prefix,
-             const WeightLookup& weights)
+             const WeightLookup& weights, Sublayers sublayers)
     : has_attention_(config.mixer == model::Mixer::Attention),
+      sublayers_(sublayers),
       heads_(config.num_heads),
       eps_(config.rms_norm_eps),
       channels_(bind_swiglu(prefix + ".mlp", weights)) {
@@ -20,31 +21,34 @@ Block::Block(const model::ModelConfig& config, const std::string& prefix,
 
 Block::Swiglu Block::bind_swiglu(const std::string& prefix, const WeightLookup& weights) {
   Swiglu bound{weights(prefix + ".gate_up_proj.weight"), weights(prefix + ".down_proj.weight"), {}};
-  bound.fused = {bound.gate_up.master, bound.down.master,   bound.gate_up.copy,
-                 bound.down.copy,      bound.gate_up.input, bound.down.input};
+  const auto input_of = [](const LinearWeight& weight) {
+    return weight.quantizer == nullptr ? nullptr : weight.quantizer->input();
+  };
+  bound.fused = {bound.gate_up.master, bound.down.master,       bound.gate_up.copy,
+                 bound.down.copy,      input_of(bound.gate_up), input_of(bound.down)};
   return bound;
 }
 
-at::Tensor Block::mix_tokens_tapped(const at::Tensor& h, const Site& site) const {
+at::Tensor Block::mix_tokens_apart(const at::Tensor& h, const Site& site) const {
   const at::Tensor act = swiglu(linear(h.transpose(1, 2), tokens_.gate_up, site));
   const at::Tensor update = linear(act, tokens_.down, site).transpose(1, 2).contiguous();
   return residual_norm(h, update, NormAxis::Tokens, eps_);
 }
 
-at::Tensor Block::mix_channels_tapped(const at::Tensor& h, const Site& site) const {
+at::Tensor Block::mix_channels_apart(const at::Tensor& h, const Site& site) const {
   const at::Tensor act = swiglu(linear(h, channels_.gate_up, site));
   return residual_norm(h, linear(act, channels_.down, site), NormAxis::Channels, eps_);
 }
 
 at::Tensor Block::run(const at::Tensor& h, const RopeTables& rope, const Site& site) const {
-  const bool is_fused = !site.taps_linear_inputs() && site.planned == nullptr;
+  const bool is_fused = sublayers_ == Sublayers::Fused && !site.taps_linear_inputs();
   at::Tensor mixed;
   if (has_attention_)
     mixed = attend(h, attention_, heads_, eps_, rope, site);
   else
-    mixed = is_fused ? mix_tokens(h, tokens_.fused, eps_, site.call) : mix_tokens_tapped(h, site);
+    mixed = is_fused ? mix_tokens(h, tokens_.fused, eps_, site.call) : mix_tokens_apart(h, site);
   return is_fused ? mix_channels(mixed, channels_.fused, eps_, site.call)
-                  : mix_channels_tapped(mixed, site);
+                  : mix_channels_apart(mixed, site);
 }
 
 }  // namespace driftless::lab

@@ -2,6 +2,7 @@
 // One block: what mixes positions, then what mixes channels, each followed by residual and norm.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -16,10 +17,14 @@ namespace driftless::lab {
 
 using WeightLookup = std::function<LinearWeight(const std::string& name)>;
 
+/// How SwiGLUs run: as one function each, or layer by layer, as they always do where a tap looks.
+enum class Sublayers : uint8_t { Fused, Apart };
+
 class Block {
  public:
   /// Takes the weights whose names start with `prefix`.
-  Block(const model::ModelConfig& config, const std::string& prefix, const WeightLookup& weights);
+  Block(const model::ModelConfig& config, const std::string& prefix, const WeightLookup& weights,
+        Sublayers sublayers);
 
   /// h [B, T, D] -> [B, T, D].
   [[nodiscard]] at::Tensor run(const at::Tensor& h, const RopeTables& rope, const Site& site) const;
@@ -31,10 +36,11 @@ class Block {
     SwigluWeights fused;
   };
   static Swiglu bind_swiglu(const std::string& prefix, const WeightLookup& weights);
-  [[nodiscard]] at::Tensor mix_tokens_tapped(const at::Tensor& h, const Site& site) const;
-  [[nodiscard]] at::Tensor mix_channels_tapped(const at::Tensor& h, const Site& site) const;
+  [[nodiscard]] at::Tensor mix_tokens_apart(const at::Tensor& h, const Site& site) const;
+  [[nodiscard]] at::Tensor mix_channels_apart(const at::Tensor& h, const Site& site) const;
 
   bool has_attention_;
+  Sublayers sublayers_;
   int64_t heads_;
   double eps_;
   AttentionWeights attention_;

@@ -6,7 +6,6 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "driftless/lab/quant/planned_linear.h"
 #include "driftless/lab/quant/quantize.h"
 
 namespace driftless::lab {
@@ -78,19 +77,18 @@ at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& s
   return site.taps_linear_inputs() ? site.tap->linear_input(layer, site.call, input) : input;
 }
 
-at::Tensor multiplied(const at::Tensor& input, const LinearWeight& weight, const Site& site) {
-  const at::Tensor seen = tapped(input, weight.name, site);
-  if (weight.input == nullptr) return seen;
-  return at::GradMode::is_enabled() ? (*weight.input)(seen, NormAxis::Channels, site.call)
-                                    : weight.input->forward(seen, NormAxis::Channels, site.call);
+at::Tensor product(const at::Tensor& values, const LinearWeight& weight) {
+  if (weight.bias.defined())
+    return at::addmm(weight.bias, rows_of(values), weight.copy.t())
+        .view({values.size(0), values.size(1), weight.copy.size(0)});
+  if (!at::GradMode::is_enabled() || !weight.master.defined())
+    return at::matmul(values, weight.copy.t());
+  return Linear::apply(values, weight.master, weight.copy);
 }
 
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site) {
-  if (const PlannedLinear* const planned = find_planned(site, weight.name))
-    return planned->run(input, site);
-  const at::Tensor values = multiplied(input, weight, site);
-  if (!at::GradMode::is_enabled()) return at::matmul(values, weight.copy.t());
-  return Linear::apply(values, weight.master, weight.copy);
+  if (weight.quantizer != nullptr) return weight.quantizer->linear(input, weight, site);
+  return product(tapped(input, weight.name, site), weight);
 }
 
 at::Tensor swiglu(const at::Tensor& gate_up) {

@@ -9,28 +9,27 @@
 
 #include "driftless/lab/device/ops.h"
 #include "driftless/lab/net/step_tap.h"
-#include "driftless/lab/quant/fake_quant.h"
+#include "driftless/lab/quant/layer_quantizer.h"
 
 namespace driftless::lab {
 
-/// A weight [out, in]. The master collects gradients; the copy, in the activations' type, is
-/// multiplied.
+/// A weight [out, in] and what quantizes its layer.
 struct LinearWeight {
-  std::string name;  ///< in the checkpoint
-  at::Tensor master;
-  at::Tensor copy;
-  const FakeQuantizer* input = nullptr;  ///< quantizes what is multiplied; null keeps float
+  std::string name;   ///< in the checkpoint
+  at::Tensor master;  ///< collects the copy's gradient; undefined where torch differentiates that
+  at::Tensor copy;    ///< in the activations' type, which is multiplied
+  at::Tensor bias = {};                       ///< [out], or undefined
+  const LayerQuantizer* quantizer = nullptr;  ///< null is a float layer
 };
 
 /// The input of every linear layer passes here before it is multiplied, except inside the fused
 /// sublayers, which run only where nothing taps the step.
 at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& site);
 
-/// The input as it is multiplied: tapped, then quantized. [boards, rows, in].
-at::Tensor multiplied(const at::Tensor& input, const LinearWeight& weight, const Site& site);
+/// values [boards, rows, in] times the transposed copy, plus the bias: [boards, rows, out].
+at::Tensor product(const at::Tensor& values, const LinearWeight& weight);
 
-/// input [boards, rows, in] times the transposed weight: [boards, rows, out]; as the plan says
-/// where it has the layer.
+/// A linear layer as its quantizer has it; a float layer is the product of its tapped input.
 at::Tensor linear(const at::Tensor& input, const LinearWeight& weight, const Site& site);
 
 /// silu(gate) * up of [..., 2 half], gates first: [..., half]. A transposed input stays one.

@@ -12,6 +12,7 @@
 #include <ATen/ATen.h>
 
 #include "driftless/base/rng.h"
+#include "driftless/lab/quant/layer_quantizer.h"
 #include "driftless/model/config.h"
 
 namespace driftless::lab {
@@ -38,6 +39,14 @@ class Layout {
  private:
   std::vector<Entry> entries_;
   int64_t size_ = 0;
+};
+
+/// Flat vectors of one layout, as a network multiplies them.
+struct FlatWeights {
+  at::Tensor masters;  ///< float32
+  at::Tensor copy;     ///< in the type of the activations: what is multiplied; may be `masters`
+  at::Tensor grads;    ///< float32, collects the copy's gradients; undefined where none are wanted
+  const LayerQuantizers* quantizers = nullptr;  ///< outlive the network; null is a float model
 };
 
 /// Named tensors, as a checkpoint holds them.

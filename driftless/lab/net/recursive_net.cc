@@ -9,7 +9,6 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "driftless/base/error.h"
-#include "driftless/lab/quant/planned_linear.h"
 #include "driftless/model/shapes.h"
 
 namespace driftless::lab {
@@ -49,9 +48,19 @@ int64_t first_with_gradient(const std::vector<model::NetworkCall>& calls) {
   return first - calls.begin();
 }
 
+/// A float model's calls and a fixed plan's sum in another order, so that a plan's layers decide
+/// for all.
+Sublayers sublayers_of(const LayerQuantizers* quantizers) {
+  const bool is_fused = quantizers == nullptr ||
+                        std::all_of(quantizers->begin(), quantizers->end(), [](const auto& layer) {
+                          return layer.second->multiplier() == Multiplier::Network;
+                        });
+  return is_fused ? Sublayers::Fused : Sublayers::Apart;
+}
+
 Site site_of(int64_t call, int64_t first_board, const StepOptions& options) {
   const auto skipped = std::min(static_cast<size_t>(first_board), options.boards.size());
-  return {call, options.tap, options.planned, options.not_finite, options.boards.subspan(skipped)};
+  return {call, options.tap, options.not_finite, options.boards.subspan(skipped)};
 }
 
 /// For boards whose states look like `state`.
@@ -70,7 +79,7 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
       first_gradient_(first_with_gradient(calls_)),
       layout_(config),
       copy_(weights.copy),
-      inputs_(weights.inputs),
+      quantizers_(weights.quantizers),
       rope_(rope_tables(config, weights.copy.device())) {
   if (model::architecture(config).start == model::StartStates::Learned)
     initial_ = {initial.h.to(copy_.options()), initial.l.to(copy_.options())};
@@ -85,21 +94,22 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
   refresh();
 }
 
-LinearWeight RecursiveNet::bind(const std::string& name) const {
-  LinearWeight weight{name, masters_.at(name), layout_.view(copy_, name)};
-  if (inputs_ == nullptr) return weight;
-  if (const auto found = inputs_->find(name); found != inputs_->end())
-    weight.input = &found->second;
-  return weight;
+const LayerQuantizer* RecursiveNet::quantizer_of(std::string_view name) const {
+  if (quantizers_ == nullptr) return nullptr;
+  const auto found = quantizers_->find(name);
+  return found == quantizers_->end() ? nullptr : found->second.get();
 }
 
 void RecursiveNet::refresh() {
-  const WeightLookup lookup = [&](const std::string& name) { return bind(name); };
+  const WeightLookup lookup = [&](const std::string& name) {
+    return LinearWeight{name, masters_.at(name), layout_.view(copy_, name), {}, quantizer_of(name)};
+  };
+  const Sublayers sublayers = sublayers_of(quantizers_);
   networks_.clear();
   for (const model::Network& network : model::networks(config_)) {
     std::vector<Block>& blocks = networks_.emplace_back();
     for (int64_t i = 0; i < network.num_layers; ++i)
-      blocks.emplace_back(config_, model::layer_name(network, i), lookup);
+      blocks.emplace_back(config_, model::layer_name(network, i), lookup, sublayers);
   }
 }
 
@@ -113,9 +123,7 @@ States RecursiveNet::initial_states(int64_t boards) const {
 }
 
 at::Tensor RecursiveNet::cast(std::string_view name) const {
-  const at::Tensor& master = masters_.find(name)->second;
-  if (inputs_ == nullptr) return master.to(copy_.scalar_type());
-  return StandIn::apply(master, layout_.view(copy_, name));
+  return StandIn::apply(masters_.find(name)->second, layout_.view(copy_, name));
 }
 
 // A lookup as a product with one-hot rows: exact, and its gradient is a product too.
@@ -201,20 +209,17 @@ States RecursiveNet::run_without_gradients(int64_t end_call, const States& state
 }
 
 at::Tensor RecursiveNet::answer_logits(const at::Tensor& h, const Site& site) const {
+  const std::string name = "lm_head.weight";
   const at::Tensor cells = h.narrow(1, config_.puzzle_emb_len, config_.seq_len);
-  if (const PlannedLinear* const planned = find_planned(site, "lm_head.weight"))
-    return planned->run(cells, site);
-  const at::Tensor head = pad_rows(cast("lm_head.weight"), padded_vocab(config_));
-  return at::matmul(multiplied(cells, bind("lm_head.weight"), site), head.t())
+  const at::Tensor head = pad_rows(cast(name), padded_vocab(config_));
+  return linear(cells, {name, {}, head, {}, quantizer_of(name)}, site)
       .narrow(2, 0, config_.vocab_size);
 }
 
 at::Tensor RecursiveNet::halting_logits(const at::Tensor& h, const Site& site) const {
-  const at::Tensor first = h.narrow(1, 0, 1);
-  if (const PlannedLinear* const planned = find_planned(site, "q_head.weight"))
-    return planned->run(first, site).select(1, 0) + cast("q_head.bias");
-  return at::addmm(cast("q_head.bias"), multiplied(first, bind("q_head.weight"), site).select(1, 0),
-                   cast("q_head.weight").t());
+  const std::string name = "q_head.weight";
+  const LinearWeight head{name, {}, cast(name), cast("q_head.bias"), quantizer_of(name)};
+  return linear(h.narrow(1, 0, 1), head, site).select(1, 0);
 }
 
 StepOutput RecursiveNet::read_out(const States& states, const StepOptions& options) const {

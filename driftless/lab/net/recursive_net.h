@@ -14,7 +14,6 @@
 #include "driftless/lab/net/block.h"
 #include "driftless/lab/net/parameters.h"
 #include "driftless/lab/net/step_tap.h"
-#include "driftless/lab/quant/fake_quant.h"
 #include "driftless/model/config.h"
 #include "driftless/model/schedule.h"
 
@@ -38,16 +37,6 @@ struct StepOutput {
   at::Tensor go_on;   ///< float32 continue logit; trained in HRM only
 };
 
-/// Flat vectors of one layout.
-struct FlatWeights {
-  at::Tensor masters;  ///< float32
-  at::Tensor copy;     ///< the same values in the type of the activations; may be `masters`
-  at::Tensor grads;    ///< float32, collects gradients; undefined where none are wanted
-  /// With quantized layers: what quantizes their inputs (it outlives the network). The copy then
-  /// holds the weights as they are multiplied, and gradients are those of the copy.
-  const InputQuantizers* inputs = nullptr;
-};
-
 /// Standard normal values [count, T, D] for the boards from `first` on, as EqR and stochastic TRM
 /// add them after network call `call`.
 using NoiseSource = std::function<at::Tensor(int64_t call, int64_t first, int64_t count)>;
@@ -56,9 +45,8 @@ struct StepOptions {
   /// Boards are independent, so calls without gradients run on this many at a time: small chunks
   /// keep the inner activations in the device's cache.
   int64_t chunk = 512;
-  StepTap* tap = nullptr;                   ///< sees all boards at once, whatever the chunk
-  const PlannedLinears* planned = nullptr;  ///< without gradients only
-  at::Tensor not_finite = {};               ///< as in Site, with `boards`
+  StepTap* tap = nullptr;      ///< sees all boards at once, whatever the chunk
+  at::Tensor not_finite = {};  ///< as in Site, with `boards`
   std::span<const int64_t> boards = {};
   NoiseSource noise = {};  ///< torch's generator unless given
 };
@@ -95,8 +83,8 @@ class RecursiveNet {
     int64_t first_board;
   };
 
-  [[nodiscard]] LinearWeight bind(const std::string& name) const;
-  /// The named weight in the type of the activations, as it is multiplied.
+  [[nodiscard]] const LayerQuantizer* quantizer_of(std::string_view name) const;
+  /// The named weight as it is multiplied, differentiable.
   [[nodiscard]] at::Tensor cast(std::string_view name) const;
   [[nodiscard]] at::Tensor embed(const Inputs& inputs) const;
   [[nodiscard]] States run(const Part& part, States states, const at::Tensor& x,
@@ -117,7 +105,7 @@ class RecursiveNet {
   Layout layout_;
   NamedTensors masters_;  ///< views of the flat masters; their gradients are views of the flat ones
   at::Tensor copy_;
-  const InputQuantizers* inputs_;
+  const LayerQuantizers* quantizers_;
   States initial_;
   RopeTables rope_;
   std::vector<std::vector<Block>> networks_;

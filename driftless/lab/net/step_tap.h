@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include <ATen/ATen.h>
@@ -30,7 +28,7 @@ class StepTap {
     return input;
   }
 
-  /// Sees what a planned layer multiplies, right after its linear_input.
+  /// Sees what a layer under a plan multiplies, right after its linear_input.
   virtual void quantized_input(std::string_view /*layer*/, int64_t /*call*/,
                                const at::Tensor& /*values*/) {}
 
@@ -38,16 +36,12 @@ class StepTap {
   virtual void state(model::State /*which*/, int64_t /*call*/, const at::Tensor& /*values*/) {}
 };
 
-class PlannedLinear;
-using PlannedLinears = std::map<std::string, PlannedLinear, std::less<>>;
-
 /// Where in a step a layer works.
 struct Site {
   int64_t call = 0;
   StepTap* tap = nullptr;
-  const PlannedLinears* planned = nullptr;  ///< layers that a plan changes
-  at::Tensor not_finite = {};               ///< as in QuantizeOptions
-  std::span<const int64_t> boards = {};     ///< their numbers, for messages
+  at::Tensor not_finite = {};            ///< as in QuantizeOptions
+  std::span<const int64_t> boards = {};  ///< their numbers, for messages
 
   [[nodiscard]] bool taps_linear_inputs() const {
     return tap != nullptr && tap->taps_linear_inputs();

@@ -58,6 +58,7 @@ void optimizer_step(OptimizerState& state, const OptimizerOptions& options,
   DRIFTLESS_REQUIRE(scalars.numel() == 3 && scalars.scalar_type() == at::kFloat,
                     ErrorCode::InvalidArgument, "optimizer: got ", scalars.numel(),
                     " scalars, expected 3 of float32");
+  if (state.values.numel() == 0) return;
   const auto* values = reinterpret_cast<const cuda::StepScalars*>(scalars.data_ptr<float>());
   const bool* is_skipped = skip.data_ptr<bool>();
   if (!state.values.is_cuda()) {

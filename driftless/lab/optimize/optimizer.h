@@ -31,7 +31,8 @@ OptimizerState fresh_optimizer_state(const at::Tensor& values, at::ScalarType ac
 
 /// p <- p (1 - lr wd); m, v <- moving averages of g, g^2; p <- p - lr m^ atan2(m, sqrt(v^)); then
 /// the moving average and the copy. `scalars` is a float32 tensor [3] laid out as StepScalars, on
-/// the device of the state. Leaves everything as it is where the bool `skip` is set.
+/// the device of the state; an empty state is fine. Leaves everything as it is where the bool
+/// `skip` is set.
 void optimizer_step(OptimizerState& state, const OptimizerOptions& options,
                     const at::Tensor& scalars, const at::Tensor& skip);
 

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "driftless/base/error.h"
 #include "driftless/formats/block.h"
 #include "driftless/lab/device/device.h"
+#include "driftless/quant/kernels/rounding.h"
 #include "driftless/quant/quantizer.h"
 
 namespace driftless::lab {
@@ -24,30 +26,17 @@ using quant::Granularity;
 using quant::QuantSpec;
 using quant::Source;
 
-constexpr int64_t kKernelBlock = 32;  // the CUDA kernels' block length
-
-bool is_grid(const QuantSpec& spec) {
-  // Rounding adds 2^23 steps of the highest octave, which must not overflow.
-  const Element& element = spec.format->element;
-  constexpr int kMaxExponent = 127;
-  constexpr int kFloatBits = 23;
-  return element.spacing == formats::Spacing::Grid && !quant::is_asymmetric(element) &&
-         element.max_exponent + 1 + kFloatBits - element.mantissa_bits <= kMaxExponent;
+/// Whether the CUDA kernels round to it.
+bool has_kernels(const QuantSpec& spec) {
+  return !spec.is_none() && quant::is_vectorizable(spec.format->element) &&
+         !quant::is_asymmetric(spec.format->element);
 }
 
-cuda::QuantGrid grid_of(const QuantSpec& spec, bool is_learned) {
+cuda::FakeQuantRule rule_of(const QuantSpec& spec, bool is_learned) {
   const Element& element = spec.format->element;
-  const formats::ExponentThresholds thresholds =
-      formats::block_scaling(element, spec.rule).thresholds;
-  return {element.mantissa_bits,
-          element.min_exponent,
-          element.max_exponent,
-          element.max,
-          element.min,
-          element.zero_sign == formats::ZeroSign::Kept,
-          thresholds.raise_from,
-          thresholds.lower_below,
-          is_learned ? 0 : quant::unclipped(element).high - element.max};
+  const quant::Extent grid{element.min, element.max};
+  return {formats::block_scaling(element, spec.rule), is_learned ? grid : quant::unclipped(element),
+          !is_learned};
 }
 
 /// The reduction axis last, as quantize() wants it.
@@ -101,41 +90,41 @@ void require_learnable(const QuantSpec& spec, std::string_view where) {
 /// How the CUDA kernels quantize a tensor.
 struct FakeQuantizer::Kernel {
   cuda::QuantShape shape;
-  cuda::QuantGrid grid;
+  cuda::FakeQuantRule rule;
   int64_t per_scale;  ///< values; 0 for blocks
 };
 
-FakeQuantizer::FakeQuantizer(const QuantSpec& spec) : FakeQuantizer(spec, StepSizes{}) {}
+FakeQuantizer::FakeQuantizer(const QuantSpec& spec) : FakeQuantizer(spec, StaticScales{}) {}
 
-FakeQuantizer::FakeQuantizer(const QuantSpec& spec, StepSizes steps)
-    : spec_(spec), steps_(std::move(steps)) {
-  DRIFTLESS_REQUIRE((spec.source == Source::Static) == steps_.values.defined(),
+FakeQuantizer::FakeQuantizer(const QuantSpec& spec, StaticScales scales)
+    : spec_(spec), scales_(std::move(scales)) {
+  DRIFTLESS_REQUIRE((spec.source == Source::Static) == scales_.values.defined(),
                     ErrorCode::InvalidArgument, "fake quantization: '", to_string(spec),
                     "'; expected scales with a static quantizer and with no other");
-  if (has_learned_steps()) require_learnable(spec, "fake quantization");
+  if (has_learned_scales()) require_learnable(spec, "fake quantization");
 }
 
-int64_t FakeQuantizer::step_index(int64_t call) const {
-  return steps_.values.numel() == 1 ? 0 : call;
+int64_t FakeQuantizer::scale_index(int64_t call) const {
+  return scales_.values.numel() == 1 ? 0 : call;
 }
 
-bool FakeQuantizer::has_row_steps() const {
-  return steps_.values.defined() && spec_.granularity == Granularity::Channel;
+bool FakeQuantizer::has_row_scales() const {
+  return scales_.values.defined() && spec_.granularity == Granularity::Channel;
 }
 
 std::optional<FakeQuantizer::Kernel> FakeQuantizer::kernel_for(const at::Tensor& x,
                                                                NormAxis axis) const {
-  if (!x.is_cuda() || spec_.is_none() || !is_grid(spec_)) return std::nullopt;
+  if (!x.is_cuda() || !has_kernels(spec_)) return std::nullopt;
   const bool is_tokens = axis == NormAxis::Tokens;
   const cuda::QuantShape shape = is_tokens ? cuda::QuantShape{x.size(0), x.size(1), x.size(2)}
                                            : cuda::QuantShape{x.size(0) * x.size(1), x.size(2), 1};
-  Kernel kernel{shape, grid_of(spec_, has_learned_steps()), 0};
+  Kernel kernel{shape, rule_of(spec_, has_learned_scales()), 0};
   const int64_t vector = cuda::vector_length(real_of(x));
   const int64_t board = x.size(1) * x.size(2);
   if (spec_.granularity == Granularity::Block) {
     const bool is_plain = spec_.format->scaling == Scaling::PowerOfTwo &&
                           spec_.rule != formats::ExponentRule::Mse &&
-                          spec_.window == quant::kNoWindow && spec_.group == kKernelBlock;
+                          spec_.window == quant::kNoWindow && spec_.group == cuda::kFakeBlock;
     const int64_t neighbors = is_tokens ? shape.inner : shape.length;
     return is_plain && neighbors % vector == 0 ? std::optional(kernel) : std::nullopt;
   }
@@ -150,16 +139,22 @@ std::optional<FakeQuantizer::Kernel> FakeQuantizer::kernel_for(const at::Tensor&
   return kernel;
 }
 
+// Scales that follow from the values must be known before the first is quantized.
+std::optional<FakeQuantizer::Kernel> FakeQuantizer::fused_kernel_for(const at::Tensor& x,
+                                                                     NormAxis axis) const {
+  const std::optional<Kernel> kernel = kernel_for(x, axis);
+  const bool is_fused = kernel && (kernel->per_scale == 0 || spec_.source == Source::Static);
+  return is_fused ? kernel : std::nullopt;
+}
+
 at::Tensor FakeQuantizer::scales_of(const at::Tensor& x, int64_t call) const {
-  if (has_row_steps()) return steps_.values;
-  if (steps_.values.defined()) return steps_.values.narrow(0, step_index(call), 1);
+  if (has_row_scales()) return scales_.values;
+  if (scales_.values.defined()) return scales_.values.narrow(0, scale_index(call), 1);
   const bool is_tensor = spec_.granularity == Granularity::Tensor;
   const int64_t runs = is_tensor ? x.size(0) : x.size(0) * x.size(1);
   at::Tensor scales = at::empty({runs}, x.options().dtype(at::kFloat));
-  const Element& element = spec_.format->element;
-  cuda::absmax_steps(real_of(x), runs, x.numel() / runs, x.data_ptr(),
-                     std::max(element.max, -element.min), scales.data_ptr<float>(),
-                     current_stream());
+  cuda::absmax_scales(real_of(x), runs, x.numel() / runs, x.data_ptr(), spec_.format->element,
+                      scales.data_ptr<float>(), current_stream());
   return scales;
 }
 
@@ -167,7 +162,7 @@ Quantized FakeQuantizer::plain(const at::Tensor& x, NormAxis axis, int64_t call,
                                ClipMask mask) const {
   QuantizeOptions options{.mask = mask, .type = x.scalar_type()};
   std::vector<quant::Scale> scales;
-  if (steps_.values.defined()) {
+  if (scales_.values.defined()) {
     const at::Tensor host = scales_of(x, call).to(at::kCPU).contiguous();
     const float* const values = host.data_ptr<float>();
     scales.reserve(static_cast<size_t>(host.numel()));
@@ -188,19 +183,19 @@ Quantized FakeQuantizer::plain(const at::Tensor& x, NormAxis axis, int64_t call,
   return out;
 }
 
-void FakeQuantizer::add_step_gradient(const at::Tensor& sum, double count, int64_t call) const {
+void FakeQuantizer::add_scale_gradient(const at::Tensor& sum, double count, int64_t call) const {
   const double factor = 1 / std::sqrt(count * static_cast<double>(spec_.format->element.max));
-  const int64_t first = has_row_steps() ? 0 : step_index(call);
+  const int64_t first = has_row_scales() ? 0 : scale_index(call);
   const auto part = [&](const at::Tensor& all) { return all.narrow(0, first, sum.numel()); };
-  part(steps_.log_grads).add_(sum * part(steps_.values), factor);
+  part(scales_.log_grads).add_(sum * part(scales_.values), factor);
 }
 
 at::Tensor FakeQuantizer::learned_backward(const at::Tensor& x, const at::Tensor& d_out,
                                            NormAxis axis, int64_t call) const {
   const Element& element = spec_.format->element;
-  const bool is_per_row = has_row_steps();
+  const bool is_per_row = has_row_scales();
   const at::Tensor s =
-      is_per_row ? steps_.values.view({1, -1, 1}) : steps_.values.narrow(0, step_index(call), 1);
+      is_per_row ? scales_.values.view({1, -1, 1}) : scales_.values.narrow(0, scale_index(call), 1);
   const at::Tensor wide = x.to(at::kFloat);
   const at::Tensor scaled = wide / s;
   const at::Tensor is_inside = at::logical_and(scaled.lt(element.max), scaled.gt(element.min));
@@ -209,16 +204,16 @@ at::Tensor FakeQuantizer::learned_backward(const at::Tensor& x, const at::Tensor
   const at::Tensor terms = d_out.to(at::kFloat) * slope;
   const double per_board = static_cast<double>(x.size(1) * x.size(2));
   if (is_per_row)
-    add_step_gradient(terms.sum(at::IntArrayRef({0, 2})), static_cast<double>(x.size(2)), call);
+    add_scale_gradient(terms.sum(at::IntArrayRef({0, 2})), static_cast<double>(x.size(2)), call);
   else
-    add_step_gradient(terms.sum().view({1}), per_board, call);
+    add_scale_gradient(terms.sum().view({1}), per_board, call);
   return d_out * is_inside.to(d_out.scalar_type());
 }
 
 /// Rows of odd lengths with zeros at their ends, which change no scale, where the kernels then can.
 std::optional<at::Tensor> FakeQuantizer::padded_for_kernel(const at::Tensor& x,
                                                            NormAxis axis) const {
-  const int64_t missing = -x.size(2) & (kKernelBlock - 1);
+  const int64_t missing = -x.size(2) & (cuda::kFakeBlock - 1);
   if (!x.is_cuda() || axis != NormAxis::Channels || missing == 0 ||
       spec_.granularity == Granularity::Tensor)
     return std::nullopt;
@@ -236,12 +231,17 @@ at::Tensor FakeQuantizer::forward(const at::Tensor& x, NormAxis axis, int64_t ca
     return plain(in, axis, call, ClipMask::None).values;
   }
   at::Tensor out = at::empty_like(in);
-  const bool is_scaled = kernel->per_scale > 0;
-  const at::Tensor scales = is_scaled ? scales_of(in, call) : at::Tensor();
-  const cuda::ScaleView view{is_scaled ? scales.data_ptr<float>() : nullptr, kernel->per_scale};
-  cuda::fake_quantize(real_of(in), kernel->shape, kernel->grid, cuda::QuantSource::Values,
-                      in.data_ptr(), is_scaled ? &view : nullptr, out.data_ptr(), current_stream());
+  run_forward(in, cuda::QuantSource::Values, *kernel, call, out);
   return out;
+}
+
+void FakeQuantizer::run_forward(const at::Tensor& in, cuda::QuantSource from, const Kernel& kernel,
+                                int64_t call, at::Tensor& out) const {
+  const bool is_scaled = kernel.per_scale > 0;
+  const at::Tensor scales = is_scaled ? scales_of(in, call) : at::Tensor();
+  const cuda::ScaleView view{is_scaled ? scales.data_ptr<float>() : nullptr, kernel.per_scale};
+  cuda::fake_quantize(real_of(in), kernel.shape, kernel.rule, from, in.data_ptr(),
+                      is_scaled ? &view : nullptr, out.data_ptr(), current_stream());
 }
 
 void FakeQuantizer::run_backward(const at::Tensor& in, const at::Tensor& d_out,
@@ -251,16 +251,16 @@ void FakeQuantizer::run_backward(const at::Tensor& in, const at::Tensor& d_out,
   const at::Tensor scales = is_scaled ? scales_of(in, call) : at::Tensor();
   const cuda::ScaleView view{is_scaled ? scales.data_ptr<float>() : nullptr, kernel.per_scale};
   at::Tensor partials;
-  if (has_learned_steps())
-    partials = at::empty({cuda::step_partials(real_of(in), kernel.shape)}, scales.options());
+  if (has_learned_scales())
+    partials = at::empty({cuda::scale_partials(real_of(in), kernel.shape)}, scales.options());
   const cuda::QuantGradient to{d_in.data_ptr(), true,
                                partials.defined() ? partials.data_ptr<float>() : nullptr};
-  cuda::fake_quantize_backward(real_of(in), kernel.shape, kernel.grid, from, in.data_ptr(),
+  cuda::fake_quantize_backward(real_of(in), kernel.shape, kernel.rule, from, in.data_ptr(),
                                is_scaled ? &view : nullptr, d_out.data_ptr(), to, current_stream());
   if (partials.defined())
-    add_step_gradient(partials.sum().view({1}),
-                      static_cast<double>(d_out.numel()) / static_cast<double>(d_out.size(0)),
-                      call);
+    add_scale_gradient(partials.sum().view({1}),
+                       static_cast<double>(d_out.numel()) / static_cast<double>(d_out.size(0)),
+                       call);
 }
 
 at::Tensor FakeQuantizer::backward(const at::Tensor& x, const at::Tensor& d_out, NormAxis axis,
@@ -278,9 +278,9 @@ void FakeQuantizer::add_backward(const at::Tensor& x, const at::Tensor& d_out, N
   }
   const at::Tensor in = x.contiguous();
   const std::optional<Kernel> kernel = kernel_for(in, axis);
-  if (kernel && !has_row_steps())
+  if (kernel && !has_row_scales())
     return run_backward(in, d_out.contiguous(), cuda::QuantSource::Values, *kernel, call, sum);
-  if (has_learned_steps()) {
+  if (has_learned_scales()) {
     sum.add_(learned_backward(in, d_out, axis, call));
     return;
   }
@@ -296,15 +296,9 @@ void FakeQuantizer::add_backward(const at::Tensor& x, const at::Tensor& d_out, N
 at::Tensor FakeQuantizer::swiglu(const at::Tensor& gate_up, NormAxis axis, int64_t call) const {
   const auto [rows, sizes] = halves_of(gate_up, axis);
   at::Tensor out = at::empty(sizes, gate_up.options());
-  const std::optional<Kernel> kernel = spec_.is_none() ? std::nullopt : kernel_for(out, axis);
-  const bool is_fused = kernel && (kernel->per_scale == 0 || spec_.source == Source::Static);
-  if (!is_fused) return forward(swiglu_forward(gate_up, rows).view(sizes), axis, call);
-  const at::Tensor scales = kernel->per_scale > 0 ? scales_of(out, call) : at::Tensor();
-  const cuda::ScaleView view{scales.defined() ? scales.data_ptr<float>() : nullptr,
-                             kernel->per_scale};
-  cuda::fake_quantize(real_of(gate_up), kernel->shape, kernel->grid, cuda::QuantSource::Swiglu,
-                      gate_up.data_ptr(), scales.defined() ? &view : nullptr, out.data_ptr(),
-                      current_stream());
+  const std::optional<Kernel> kernel = fused_kernel_for(out, axis);
+  if (!kernel) return forward(swiglu_forward(gate_up, rows).view(sizes), axis, call);
+  run_forward(gate_up, cuda::QuantSource::Swiglu, *kernel, call, out);
   return out;
 }
 
@@ -312,9 +306,8 @@ at::Tensor FakeQuantizer::swiglu_backward(const at::Tensor& gate_up, const at::T
                                           NormAxis axis, int64_t call) const {
   const auto [rows, sizes] = halves_of(gate_up, axis);
   const at::Tensor d = d_out.contiguous().view(sizes);
-  const std::optional<Kernel> kernel = spec_.is_none() ? std::nullopt : kernel_for(d, axis);
-  const bool is_fused = kernel && (kernel->per_scale == 0 || spec_.source == Source::Static);
-  if (!is_fused) {
+  const std::optional<Kernel> kernel = fused_kernel_for(d, axis);
+  if (!kernel) {
     const at::Tensor act = swiglu_forward(gate_up, rows).view(sizes);
     return lab::swiglu_backward(gate_up, backward(act, d, axis, call), rows);
   }
@@ -325,6 +318,7 @@ at::Tensor FakeQuantizer::swiglu_backward(const at::Tensor& gate_up, const at::T
 
 at::Tensor FakeQuantizer::operator()(const at::Tensor& x, NormAxis axis, int64_t call) const {
   if (spec_.is_none()) return x;
+  if (!at::GradMode::is_enabled()) return forward(x, axis, call);
   return Apply::apply(x, to_handle(this), static_cast<int64_t>(axis), call);
 }
 

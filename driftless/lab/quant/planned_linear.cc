@@ -7,6 +7,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/lab/device/device.h"
+#include "driftless/lab/net/layers.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/bias.h"
 #include "driftless/reason/linear_layers.h"
@@ -76,7 +77,13 @@ PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat w
   core_ = tensor_of(std::vector<float>(core.begin(), core.end()), device).view({order, order});
 }
 
-at::Tensor PlannedLinear::run(const at::Tensor& input, const Site& site) const {
+at::Tensor PlannedLinear::linear(const at::Tensor& input, const LinearWeight& weight,
+                                 const Site& site) const {
+  const at::Tensor output = multiplied(input, site);
+  return weight.bias.defined() ? output + weight.bias : output;
+}
+
+at::Tensor PlannedLinear::multiplied(const at::Tensor& input, const Site& site) const {
   const std::string_view name = layer_.plan().name;
   at::Tensor values = layer_.transforms_input() ? transformed(input) : input;
   if (site.taps_linear_inputs()) site.tap->linear_input(name, site.call, values);
@@ -164,23 +171,17 @@ at::Tensor PlannedLinear::product(const at::Tensor& values, at::ScalarType type,
   return multiply(weights, values.transpose(1, 2)).transpose(1, 2);
 }
 
-const PlannedLinear* find_planned(const Site& site, std::string_view layer) {
-  if (site.planned == nullptr) return nullptr;
-  const auto found = site.planned->find(layer);
-  return found == site.planned->end() ? nullptr : &found->second;
-}
-
-PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
-                            const at::TensorOptions& activations) {
+LayerQuantizers plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
+                             const at::TensorOptions& activations) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(checkpoint.config);
   quant::require_fits(plan, layers, std::ssize(model::schedule(checkpoint.config)), "plan");
-  PlannedLinears planned;
+  LayerQuantizers planned;
   for (const quant::LinearLayer& layer : layers) {
     const quant::LayerPlan* const found = plan.find(layer.name);
     if (found == nullptr) continue;
     const quant::ConstMat weight = matrix_of(checkpoint.tensors, layer);
-    planned.emplace(layer.name,
-                    PlannedLinear(quant::PlannedLayer(*found, weight), weight, activations));
+    planned.emplace(layer.name, std::make_unique<PlannedLinear>(quant::PlannedLayer(*found, weight),
+                                                                weight, activations));
   }
   return planned;
 }

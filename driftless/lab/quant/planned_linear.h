@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear layer under a quantization plan, on libtorch: the input is smoothed, rotated and
+// A linear layer under a fixed quantization plan, on libtorch: the input is smoothed, rotated and
 // quantized, then multiplied by the weight that quant::PlannedLayer makes. Without gradients.
 //
 // Products run in bfloat16 with float32 sums on CUDA where that changes no operand: both sides hold
@@ -7,29 +7,31 @@
 // along the sum, which are taken out of it. All others run in float32.
 #pragma once
 
-#include <string_view>
-
 #include <ATen/ATen.h>
 
 #include "driftless/lab/net/step_tap.h"
+#include "driftless/lab/quant/layer_quantizer.h"
 #include "driftless/lab/quant/quantize.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::lab {
 
-class PlannedLinear {
+class PlannedLinear : public LayerQuantizer {
  public:
   /// `weight` [outputs, inputs] is the checkpoint's; `activations` tells device and type of inputs.
   PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat weight,
                 const at::TensorOptions& activations);
 
-  /// input [boards, rows, inputs] to [boards, rows, outputs], in the input's type. On CUDA a
-  /// transposed input gives a transposed output. Throws Numeric with board, layer and call for NaN
-  /// and infinity, unless the site takes a note of them.
-  [[nodiscard]] at::Tensor run(const at::Tensor& input, const Site& site) const;
+  /// On CUDA a transposed input gives a transposed output. Throws Numeric with board, layer and
+  /// call for NaN and infinity, unless the site takes a note of them.
+  [[nodiscard]] at::Tensor linear(const at::Tensor& input, const LinearWeight& weight,
+                                  const Site& site) const override;
+  [[nodiscard]] Multiplier multiplier() const override { return Multiplier::Quantizer; }
+  [[nodiscard]] const FakeQuantizer* input() const override { return nullptr; }
 
  private:
+  [[nodiscard]] at::Tensor multiplied(const at::Tensor& input, const Site& site) const;
   [[nodiscard]] at::Tensor transformed(const at::Tensor& input) const;
   [[nodiscard]] at::Tensor rotated(const at::Tensor& input) const;
   [[nodiscard]] Quantized quantized(const at::Tensor& input, const Site& site) const;
@@ -46,12 +48,9 @@ class PlannedLinear {
   at::Tensor core_;     // of the rotation, [order, order]; undefined without
 };
 
-/// Null where the plan leaves the layer alone.
-const PlannedLinear* find_planned(const Site& site, std::string_view layer);
-
 /// All layers of a plan. Throws what quant::require_fits and quant::PlannedLayer throw.
-PlannedLinears plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
-                            const at::TensorOptions& activations);
+LayerQuantizers plan_linears(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
+                             const at::TensorOptions& activations);
 
 /// The biases that the plan changes, in place of those in `tensors`.
 void plan_biases(const quant::QuantPlan& plan, const model::ModelConfig& config,

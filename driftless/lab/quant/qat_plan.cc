@@ -48,7 +48,7 @@ quant::Scheme scheme_of(const QuantRecipe& recipe, std::string_view where) {
           .sharing = recipe.iteration_norm ? quant::ScaleSharing::Call : quant::ScaleSharing::All};
 }
 
-/// Activations with learned steps start where the squared error is least.
+/// Activations with learned scales start where the squared error is least.
 void make_learned(QuantSpec& spec) {
   spec.source = Source::Static;
   spec.calibration = {.kind = quant::Calibration::Kind::Mse};
@@ -102,7 +102,7 @@ void require_valid(const Recipe& recipe, std::string_view where) {
   if (asked.plan.empty() && asked.act_method == kLsq) {
     require_learnable(scheme.acts, place + ": quant.acts");
     require(scheme.acts.granularity == Granularity::Tensor,
-            ".acts: lsq learns one step per tensor of activations; expected such as int4/tensor");
+            ".acts: lsq learns one scale per tensor of activations; expected such as int4/tensor");
   }
   require(!asked.iteration_norm || !asked.plan.empty() || asked.act_method == kLsq ||
               scheme.acts.source == Source::Static,
@@ -142,10 +142,10 @@ QatPlan qat_plan(const Recipe& recipe, const std::filesystem::path& folder) {
   return qat;
 }
 
-std::vector<StepSlot> step_slots(const QatPlan& qat, const model::ModelConfig& config) {
+std::vector<ScaleSlot> scale_slots(const QatPlan& qat, const model::ModelConfig& config) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(config);
   const int64_t calls = std::ssize(model::schedule(config));
-  std::vector<StepSlot> slots;
+  std::vector<ScaleSlot> slots;
   slots.reserve(qat.plan.layers.size());
   int64_t next = 0;
   for (size_t i = 0; i < qat.plan.layers.size(); ++i) {
@@ -153,7 +153,7 @@ std::vector<StepSlot> step_slots(const QatPlan& qat, const model::ModelConfig& c
     const auto layer = std::find_if(layers.begin(), layers.end(), [&](const auto& candidate) {
       return candidate.name == planned.name;
     });
-    StepSlot slot{i, next, 0, 0, 0};
+    ScaleSlot slot{i, next, 0, 0, 0};
     if (planned.weights.source == Source::Static)
       slot.weight_count = planned.weights.granularity == Granularity::Channel ? layer->outputs : 1;
     slot.act_begin = next + slot.weight_count;
@@ -165,7 +165,7 @@ std::vector<StepSlot> step_slots(const QatPlan& qat, const model::ModelConfig& c
   return slots;
 }
 
-int64_t step_count(const std::vector<StepSlot>& slots) {
+int64_t scale_count(const std::vector<ScaleSlot>& slots) {
   return slots.empty() ? 0 : slots.back().act_begin + slots.back().act_count;
 }
 

@@ -13,7 +13,8 @@
 
 namespace driftless::lab {
 
-/// Weights with learned steps are static in the plan. Scales are missing until a run has them.
+/// Weights with learned scales are static in the plan. Scales are missing until a run has them. A
+/// plan without layers is float.
 struct QatPlan {
   quant::QuantPlan plan{};
   bool learns_weights = false;
@@ -30,17 +31,17 @@ void require_valid(const Recipe& recipe, std::string_view where);
 /// trained through.
 QatPlan qat_plan(const Recipe& recipe, const std::filesystem::path& folder);
 
-/// Where the static scales of a plan lie in one flat vector: the steps of weights that are learned,
-/// then the scales of activations, layer by layer.
-struct StepSlot {
+/// Where the static scales of a plan lie in one flat vector: those of weights, which are learned,
+/// then those of activations, layer by layer.
+struct ScaleSlot {
   size_t layer;  ///< index into the plan
   int64_t weight_begin;
   int64_t weight_count;  ///< 0, 1, or one for each output
   int64_t act_begin;
   int64_t act_count;  ///< 0, 1, or one for each network call
 };
-std::vector<StepSlot> step_slots(const QatPlan& qat, const model::ModelConfig& config);
+std::vector<ScaleSlot> scale_slots(const QatPlan& qat, const model::ModelConfig& config);
 /// Values in that vector.
-int64_t step_count(const std::vector<StepSlot>& slots);
+int64_t scale_count(const std::vector<ScaleSlot>& slots);
 
 }  // namespace driftless::lab

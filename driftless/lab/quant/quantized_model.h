@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's weights as a quantization plan multiplies them, and its activations' quantizers, for
-// training and evaluating. Weights are quantized once per optimizer step, so that every call of the
-// recursion sees the same ones; their gradients are collected as if they were floats and taken
-// through the quantizer once, after the backward pass.
+// A model's weights as training and its evaluation multiply them: through the quantizers of a plan,
+// or as they are, where the plan has no layers. Weights are quantized once per optimizer step, so
+// that every call of the recursion sees the same ones; their gradients are collected as if they
+// were floats and taken through the quantizer once, after the backward pass.
 #pragma once
 
 #include <cstdint>
@@ -12,65 +12,65 @@
 #include <ATen/ATen.h>
 
 #include "driftless/lab/net/parameters.h"
-#include "driftless/lab/quant/fake_quant.h"
 #include "driftless/lab/quant/qat_plan.h"
+#include "driftless/lab/quant/trained_linear.h"
 
 namespace driftless::lab {
 
-/// The flat vector of static scales, see StepSlot.
-struct LogSteps {
+/// The flat vector of static scales, see ScaleSlot.
+struct LogScales {
   at::Tensor values;  ///< log s, float32; empty where nothing is static
   at::Tensor grads;   ///< undefined where none are wanted
 };
 
 class QuantizedModel {
  public:
-  /// `activations`: type of the copy. Everything lies on the device of the steps.
-  QuantizedModel(const model::ModelConfig& config, const QatPlan& qat, const LogSteps& steps,
-                 at::ScalarType activations);
-  // Quantizers are known by their addresses.
+  /// `weights` are the float model's; where the plan has layers, they get a copy of their own.
+  QuantizedModel(const model::ModelConfig& config, const QatPlan& qat, const FlatWeights& weights,
+                 const LogScales& scales);
+  // Networks keep the address of the quantizers.
   QuantizedModel(const QuantizedModel&) = delete;
   QuantizedModel& operator=(const QuantizedModel&) = delete;
 
-  /// Reads the steps anew and quantizes the flat masters into copy().
-  void refresh(const at::Tensor& masters);
-  [[nodiscard]] const at::Tensor& copy() const { return copy_; }
-  [[nodiscard]] const InputQuantizers& inputs() const { return inputs_; }
+  /// For networks, which this object outlives.
+  [[nodiscard]] const FlatWeights& weights() const { return weights_; }
+
+  /// Reads the scales anew and quantizes the masters into the copy.
+  void refresh();
 
   /// Turns gradients of the copy into those of the masters, in place, and adds those of the
-  /// weights' learned steps.
-  void pull_back(const at::Tensor& masters, at::Tensor& grads) const;
+  /// weights' learned scales.
+  void pull_back() const;
 
-  /// Zero, or infinite where a step is no positive normal number: for Health.
+  /// Zero, or infinite where a scale is no positive normal number: for Health.
   [[nodiscard]] at::Tensor alarm() const;
-  /// "" or the layer whose step is no positive normal number. Waits for the device.
-  [[nodiscard]] std::string bad_step() const;
+  /// "" or the layer whose scale is no positive normal number. Waits for the device.
+  [[nodiscard]] std::string bad_scale() const;
 
-  /// The plan with the steps as they are now. Throws Numeric on one that bad_step finds.
+  /// The plan with the scales as they are now. Throws Numeric on one that bad_scale finds.
   [[nodiscard]] quant::QuantPlan plan() const;
 
  private:
-  struct Weight {
-    std::string name;
+  struct Layer {
     std::string bias;  ///< name, or "" where the bias stays float
-    FakeQuantizer quantizer;
-    StepSlot slot;
+    ScaleSlot slot;
+    const TrainedLinear* quantizers;
   };
-  [[nodiscard]] at::Tensor bias_scale(const Weight& weight, const at::Tensor& masters) const;
+  [[nodiscard]] const quant::LayerPlan& plan_of(const Layer& layer) const;
+  [[nodiscard]] at::Tensor bias_scale(const Layer& layer) const;
 
   QatPlan qat_;
   Layout layout_;
-  std::vector<StepSlot> slots_;
-  at::Tensor log_steps_;
-  at::Tensor steps_;  ///< exp of the log steps, in place
-  at::Tensor copy_;
-  std::vector<Weight> weights_;
-  InputQuantizers inputs_;
+  FlatWeights weights_;
+  at::Tensor log_scales_;
+  at::Tensor scales_;  ///< exp of the logarithms, in place
+  std::vector<Layer> layers_;
+  LayerQuantizers quantizers_;
 };
 
-/// log of the starting steps: learned steps of weights by least squared error, activations from the
+/// log of the starting scales: learned ones of weights by least squared error, activations from the
 /// plan, which has been calibrated.
-at::Tensor starting_steps(const QatPlan& qat, const quant::QuantPlan& calibrated,
-                          const model::ModelConfig& config, const NamedTensors& weights);
+at::Tensor starting_scales(const QatPlan& qat, const quant::QuantPlan& calibrated,
+                           const model::ModelConfig& config, const NamedTensors& weights);
 
 }  // namespace driftless::lab

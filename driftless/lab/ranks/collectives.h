@@ -42,6 +42,7 @@ class Collectives final : public Ranks {
   [[nodiscard]] int64_t size() const override { return place_.size; }
 
   void sum(at::Tensor& values) override {
+    if (values.numel() == 0) return;
     or_lost(place_, [&] {
       std::vector<at::Tensor> tensors = {values};
       group_->allreduce(tensors)->wait();

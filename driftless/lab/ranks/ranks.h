@@ -23,8 +23,8 @@ class Ranks {
   [[nodiscard]] virtual int64_t rank() const { return 0; }
   [[nodiscard]] virtual int64_t size() const { return 1; }
 
-  /// Replaces `values` by their sum over the ranks, the same bits on every rank. Throws Io when a
-  /// rank is lost, at most kPatience after it stopped answering.
+  /// Replaces `values` by their sum over the ranks, the same bits on every rank; nothing to sum
+  /// needs no meeting. Throws Io when a rank is lost, at most kPatience after it stopped answering.
   virtual void sum(at::Tensor& /*values*/) {}
   /// The ranks' tensors, equal in shape, one after the other along the first axis. Throws as sum.
   virtual at::Tensor gather(const at::Tensor& part) { return part; }

@@ -70,10 +70,11 @@ struct SlotInfo {
 class TorchReasoner : public reason::Reasoner {
  public:
   TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
-                PlannedLinears planned, const TorchOptions& options)
+                LayerQuantizers planned, const TorchOptions& options)
       : planned_(std::move(planned)),
         flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
-        net_(config, {flat_, flat_.to(scalar_of(options.type)), {}}, initial_of(named, device)),
+        net_(config, {flat_, flat_.to(scalar_of(options.type)), {}, &planned_},
+             initial_of(named, device)),
         info_(static_cast<size_t>(options.slots)),
         slots_(std::make_unique<SlotStates>(
             net_, tensor_or_none(named, "puzzle_emb.weights"),
@@ -83,7 +84,8 @@ class TorchReasoner : public reason::Reasoner {
         halts_(at::zeros({options.slots, 2}, at::kFloat)) {
     const int64_t rows = device.is_cuda() ? kChunkRowsCuda : kChunkRowsCpu;
     chunk_ = std::max<int64_t>(1, rows / model::positions_count(config));
-    if (device.is_cuda()) not_finite_ = at::zeros({1}, at::TensorOptions(at::kInt).device(device));
+    if (device.is_cuda() && !planned_.empty())
+      not_finite_ = at::zeros({1}, at::TensorOptions(at::kInt).device(device));
   }
 
   [[nodiscard]] const model::ModelConfig& config() const override { return net_.config(); }
@@ -167,9 +169,7 @@ class TorchReasoner : public reason::Reasoner {
     };
     const std::vector<int64_t> boards = numbers_of(indices);
     options.boards = boards;
-    const StepOutput output = planned_.empty()
-                                  ? net_.step(selection.states, selection.inputs, options)
-                                  : planned_step(selection, options);
+    const StepOutput output = checked_step(selection, options);
     slots_->store(selection, output.states);
     const at::Tensor halts = at::stack({output.halt, output.go_on}, 1);
     logits_.index_copy_(0, selection.host_index, output.logits.to(at::kCPU));
@@ -190,8 +190,7 @@ class TorchReasoner : public reason::Reasoner {
 
   /// On CUDA nobody waits for a quantizer to say that its input is finite. Where one notes that it
   /// is not, the step runs again, and the first such quantizer says which board and layer it was.
-  StepOutput planned_step(const SlotStates::Selection& selection, StepOptions options) {
-    options.planned = &planned_;
+  StepOutput checked_step(const SlotStates::Selection& selection, StepOptions options) {
     if (!not_finite_.defined()) return net_.step(selection.states, selection.inputs, options);
     not_finite_.zero_();
     StepOptions noting = options;
@@ -203,8 +202,8 @@ class TorchReasoner : public reason::Reasoner {
     fail(ErrorCode::Numeric, "quantize: an input is not finite; expected finite numbers");
   }
 
-  PlannedLinears planned_;
-  at::Tensor not_finite_;  // undefined on a CPU
+  LayerQuantizers planned_;
+  at::Tensor not_finite_;  // undefined on a CPU and without a plan
   at::Tensor flat_;
   RecursiveNet net_;
   std::vector<SlotInfo> info_;
@@ -245,9 +244,9 @@ std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& c
   return translated([&] {
     if (options.plan == nullptr || options.plan->layers.empty())
       return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint.tensors),
-                                             device, PlannedLinears(), options);
+                                             device, LayerQuantizers(), options);
     store::TensorMap tensors = checkpoint.tensors;
-    PlannedLinears planned = plan_linears(
+    LayerQuantizers planned = plan_linears(
         checkpoint, *options.plan, at::TensorOptions(scalar_of(options.type)).device(device));
     plan_biases(*options.plan, checkpoint.config, tensors);
     return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(tensors), device,

@@ -100,12 +100,20 @@ class Reader {
     if (section == "task") names.emplace_back("pool");
     if (section == "model") names.emplace_back("preset");
     if (section == "recursion") names.emplace_back("stage");
-    for (const Key& key : keys)
-      if (key.section == section) names.push_back(key.name);
+    for (const Key& key : keys) {
+      if (key.section != section) continue;
+      names.push_back(key.name);
+      if (key.old_name.empty()) continue;
+      names.push_back(key.old_name);
+      DRIFTLESS_REQUIRE(!table[key.name] || !table[key.old_name], ErrorCode::BadConfig,
+                        toml_place(where_, table), "'", section, ".", key.name,
+                        "' and its old name '", key.old_name, "'; expected one of them");
+    }
     for (const auto& [name, node] : table) {
       require_known_key(name.str(), names, toml_place(where_, node));
       const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& candidate) {
-        return candidate.section == section && candidate.name == name.str();
+        return candidate.section == section &&
+               (candidate.name == name.str() || candidate.old_name == name.str());
       });
       if (key != keys.end()) read_value(*key, node);
     }

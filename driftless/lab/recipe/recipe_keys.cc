@@ -29,11 +29,15 @@ std::string index_text(size_t i) {
   return text += "]";
 }
 
+std::string described_name(const Key& key, const std::string& index) {
+  const std::string_view name = key.old_name.empty() ? key.name : key.old_name;
+  return std::string(key.section) + index + "." + std::string(name);
+}
+
 bool may_differ(std::string_view name) {
   Recipe recipe;
   for (const Key& key : keys_of(recipe))
-    if (name == std::string(key.section) + "." + std::string(key.name))
-      return key.resume == Resume::MayDiffer;
+    if (name == described_name(key, "")) return key.resume == Resume::MayDiffer;
   return false;
 }
 
@@ -89,7 +93,7 @@ std::vector<Key> keys_of(Recipe& r) {
       {"quant", "bias", &r.quant.bias},
       {"quant", "plan", &r.quant.plan},
       {"quant", "iteration_norm", &r.quant.iteration_norm},
-      {"quant", "step_lr", &r.quant.step_lr, 0, 1},
+      {"quant", "scale_lr", &r.quant.scale_lr, 0, 1, kOptional, Resume::MustMatch, "step_lr"},
       {"quant", "distill", &r.quant.distill, 0, 1000},
       {"quant", "calibration_boards", &r.quant.calibration_boards, 1, 4096},
       {"eval", "file", &r.eval.file, 0, kAny, kOptional, kFree},
@@ -153,8 +157,7 @@ std::vector<std::pair<std::string, std::string>> describe(const Recipe& recipe) 
   std::vector<std::pair<std::string, std::string>> lines;
   const auto add = [&](const std::vector<Key>& keys, const std::string& index) {
     for (const Key& key : keys)
-      lines.emplace_back(std::string(key.section) + index + "." + std::string(key.name),
-                         value_text(key.target));
+      lines.emplace_back(described_name(key, index), value_text(key.target));
   };
   for (size_t i = 0; i < copy.pool.size(); ++i) add(pool_keys_of(copy.pool[i]), index_text(i));
   add(keys_of(copy), "");

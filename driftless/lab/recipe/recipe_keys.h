@@ -32,6 +32,7 @@ struct Key {
   double high = std::numeric_limits<double>::max();
   Need need = Need::Optional;
   Resume resume = Resume::MustMatch;
+  std::string_view old_name = {};  ///< read as well; descriptions in files keep to it
 };
 
 /// [task] to [output], in file order.

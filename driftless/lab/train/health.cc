@@ -3,15 +3,32 @@
 
 #include <vector>
 
+#include "driftless/base/enum_names.h"
+
 namespace driftless::lab {
+namespace {
+
+constexpr std::array<EnumName<Watched>, kWatchedCount> kNames = {
+    {{Watched::Scales, "quantizer scale"},
+     {Watched::StateL, "z_L"},
+     {Watched::StateH, "z_H"},
+     {Watched::Logits, "logits"},
+     {Watched::HaltLogits, "halting logit"},
+     {Watched::AnswerLoss, "answer loss"},
+     {Watched::HaltLoss, "halting loss"},
+     {Watched::Gradients, "gradients"}}};
+
+}  // namespace
+
+std::string_view to_string(Watched what) { return enum_name(kNames, what); }
 
 Health::Health(at::Device device)
     : is_bad_(at::zeros({}, at::TensorOptions(at::kBool).device(device))),
       step_(at::zeros({}, at::TensorOptions(at::kLong).device(device))),
-      flags_(at::zeros({static_cast<int64_t>(kWatched.size())},
+      flags_(at::zeros({static_cast<int64_t>(kWatchedCount)},
                        at::TensorOptions(at::kBool).device(device))) {}
 
-void Health::watch(const at::Tensor& step, const std::array<at::Tensor, kWatched.size()>& tensors,
+void Health::watch(const at::Tensor& step, const std::array<at::Tensor, kWatchedCount>& tensors,
                    Ranks& ranks) {
   // A sum is not finite when a term is not; sums of finite terms overflow only after divergence.
   std::vector<at::Tensor> sums;
@@ -26,12 +43,12 @@ void Health::watch(const at::Tensor& step, const std::array<at::Tensor, kWatched
   is_bad_.logical_or_(is_first);
 }
 
-std::string Health::describe() const {
-  if (!is_bad_.item<bool>()) return {};
+std::optional<BadStep> Health::first_bad() const {
+  if (!is_bad_.item<bool>()) return std::nullopt;
   const at::Tensor flags = flags_.to(at::kCPU);
-  size_t first = 0;
-  while (first + 1 < kWatched.size() && !flags[static_cast<int64_t>(first)].item<bool>()) ++first;
-  return "step " + std::to_string(step_.item<int64_t>()) + ": " + kWatched[first];
+  int64_t first = 0;
+  while (!flags[first].item<bool>()) ++first;
+  return BadStep{step_.item<int64_t>(), static_cast<Watched>(first)};
 }
 
 }  // namespace driftless::lab

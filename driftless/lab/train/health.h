@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether everything a training step computes is finite, found out on the device: the first step
-// with a number that is not, and in which tensor. Nothing here waits but describe().
+// with a number that is not, and in which tensor. Nothing here waits but first_bad().
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <string>
+#include <optional>
+#include <string_view>
 
 #include <ATen/ATen.h>
 
@@ -14,23 +15,40 @@
 namespace driftless::lab {
 
 /// What is looked at, in the order of a step.
-inline constexpr std::array<const char*, 8> kWatched = {
-    "quantizer scale", "z_L",         "z_H",          "logits",
-    "halting logit",   "answer loss", "halting loss", "gradients"};
+enum class Watched : uint8_t {
+  Scales,
+  StateL,
+  StateH,
+  Logits,
+  HaltLogits,
+  AnswerLoss,
+  HaltLoss,
+  Gradients
+};
+inline constexpr size_t kWatchedCount = 8;
+
+/// As messages call it.
+std::string_view to_string(Watched what);
+
+/// The first tensor of a step that was not finite.
+struct BadStep {
+  int64_t step;
+  Watched what;
+};
 
 class Health {
  public:
   explicit Health(at::Device device);
 
-  /// Looks at the tensors of kWatched. All ranks come to the same verdict.
-  void watch(const at::Tensor& step, const std::array<at::Tensor, kWatched.size()>& tensors,
+  /// Looks at the tensors, in the order of Watched. All ranks come to the same verdict.
+  void watch(const at::Tensor& step, const std::array<at::Tensor, kWatchedCount>& tensors,
              Ranks& ranks);
 
   /// Bool: a step was not finite. It stays set.
   [[nodiscard]] const at::Tensor& is_bad() const { return is_bad_; }
 
-  /// "step 12: logits" while something was not finite, else empty. Waits for the device.
-  [[nodiscard]] std::string describe() const;
+  /// The first step that was not finite, if any. Waits for the device.
+  [[nodiscard]] std::optional<BadStep> first_bad() const;
 
  private:
   at::Tensor is_bad_;

@@ -156,11 +156,12 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
   if (state.initial.l.defined()) tensors["L_init"] = state.initial.l;
   if (state.puzzle_table.defined()) tensors["puzzle_emb.weights"] = state.puzzle_table;
   if (state.teacher.defined()) tensors["teacher"] = state.teacher;
-  if (state.steps.values.defined()) {
-    tensors["steps.values"] = state.steps.values;
-    tensors["steps.moment1"] = state.steps.moment1;
-    tensors["steps.moment2"] = state.steps.moment2;
-    tensors["steps.ema"] = state.steps.ema;
+  // Files have called these scales steps from the start.
+  if (state.scales.values.defined()) {
+    tensors["steps.values"] = state.scales.values;
+    tensors["steps.moment1"] = state.scales.moment1;
+    tensors["steps.moment2"] = state.scales.moment2;
+    tensors["steps.ema"] = state.scales.ema;
   }
   write_tensors(state_path(folder), tensors, metadata);
   remove_leftovers(folder, state.step);
@@ -191,14 +192,14 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
     if (spec.role != model::ParamRole::Weight)
       extra_tensor(run.state, spec) = read_tensor(file, spec.name, spec.shape, device);
   if (file.tensors().contains("teacher")) run.state.teacher = flat("teacher");
-  if (const auto steps = file.tensors().find("steps.values"); steps != file.tensors().end()) {
+  if (const auto scales = file.tensors().find("steps.values"); scales != file.tensors().end()) {
     const auto read = [&](const char* name) {
-      return read_tensor(file, name, steps->second.shape, device);
+      return read_tensor(file, name, scales->second.shape, device);
     };
-    run.state.steps = fresh_optimizer_state(read("steps.values"), at::kFloat);
-    run.state.steps.moment1 = read("steps.moment1");
-    run.state.steps.moment2 = read("steps.moment2");
-    run.state.steps.ema = read("steps.ema");
+    run.state.scales = fresh_optimizer_state(read("steps.values"), at::kFloat);
+    run.state.scales.moment1 = read("steps.moment1");
+    run.state.scales.moment2 = read("steps.moment2");
+    run.state.scales.ema = read("steps.ema");
   }
   run.carry = load_carry(carry_path(folder, run.state.step), device);
   return run;

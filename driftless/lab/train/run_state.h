@@ -24,7 +24,7 @@ struct RunState {
   OptimizerState optimizer;
   States initial;           ///< [D] float32; undefined for EqR
   at::Tensor puzzle_table;  ///< [N, puzzle_emb_ndim] float32; undefined without prefix rows
-  OptimizerState steps;     ///< log of a quantized run's static scales; undefined in float runs
+  OptimizerState scales;    ///< log of a quantized run's static scales; undefined in float runs
   at::Tensor teacher;       ///< flat float weights that distillation follows; else undefined
 };
 

@@ -21,14 +21,12 @@
 namespace driftless::lab {
 namespace {
 
-FlatWeights training_weights(const OptimizerState& state, const QuantizedModel* quantized) {
-  if (quantized != nullptr)
-    return {state.values, quantized->copy(), state.grads, &quantized->inputs()};
+FlatWeights float_weights(const OptimizerState& state) {
   return {state.values, state.copy.defined() ? state.copy : state.values, state.grads};
 }
 
-/// Logarithms of steps train without decay, which would pull steps towards 1.
-OptimizerOptions step_size_options(OptimizerOptions options) {
+/// Logarithms of scales train without decay, which would pull scales towards 1.
+OptimizerOptions scale_options(OptimizerOptions options) {
   options.weight_decay = 0;
   return options;
 }
@@ -93,7 +91,7 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
       state_(run.state),
       fresh_(empty_boards(slots_per_rank(recipe_, ranks().size()), recipe_, device())),
       scalars_(at::zeros({3}, at::TensorOptions(at::kFloat).device(device()))),
-      step_size_scalars_(at::zeros_like(scalars_)),
+      scale_scalars_(at::zeros_like(scalars_)),
       puzzle_rate_(at::zeros({}, at::TensorOptions(at::kFloat).device(device()))),
       step_number_(at::zeros({}, at::TensorOptions(at::kLong).device(device()))),
       health_(device()),
@@ -103,7 +101,7 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
                     recipe_.model.seq_len);
   require_resumable(recipe_, state_.recipe);
   state_.recipe = describe_text(recipe_);
-  start_quantized();
+  start_model();
   enter_stage(state_.step + 1);
   carry_ = starting_carry(run, *net_, fresh_, ranks());
   if (recipe_.quant.distill == 0) return;
@@ -113,23 +111,25 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
     carry_.followed = {carry_.states.h.clone(), carry_.states.l.clone()};
 }
 
-void Trainer::start_quantized() {
+void Trainer::start_model() {
   DRIFTLESS_REQUIRE(recipe_.has_quant == options_.qat.has_value(), ErrorCode::InvalidArgument,
                     "trainer: expected a quantization plan with a recipe that has [quant]");
-  if (!options_.qat) return;
-  OptimizerState& steps = state_.steps;
-  const int64_t expected = step_count(step_slots(*options_.qat, recipe_.model));
-  DRIFTLESS_REQUIRE(steps.values.defined() && steps.values.numel() == expected, ErrorCode::BadFile,
-                    "resume: static scales; got ",
-                    steps.values.defined() ? steps.values.numel() : 0, ", expected ", expected);
-  if (ranks().size() > 1 && state_.step == 0 && expected > 0) {
+  scales_ = recipe_.has_quant
+                ? state_.scales
+                : fresh_optimizer_state(at::empty({0}, scalars_.options()), at::kFloat);
+  const QatPlan qat = options_.qat.value_or(QatPlan{});
+  const int64_t expected = scale_count(scale_slots(qat, recipe_.model));
+  DRIFTLESS_REQUIRE(scales_.values.defined() && scales_.values.numel() == expected,
+                    ErrorCode::BadFile, "resume: static scales; got ",
+                    scales_.values.defined() ? scales_.values.numel() : 0, ", expected ", expected);
+  if (ranks().size() > 1 && state_.step == 0) {
     // Each rank has calibrated for itself; the last bit may differ.
-    if (ranks().rank() != 0) steps.values.zero_();
-    ranks().sum(steps.values);
-    steps.ema.copy_(steps.values);
+    if (ranks().rank() != 0) scales_.values.zero_();
+    ranks().sum(scales_.values);
+    scales_.ema.copy_(scales_.values);
   }
-  quantized_ = std::make_unique<QuantizedModel>(
-      recipe_.model, *options_.qat, LogSteps{steps.values, steps.grads}, activation_type(device()));
+  model_.emplace(recipe_.model, qat, float_weights(state_.optimizer),
+                 LogScales{scales_.values, scales_.grads});
 }
 
 Trainer::~Trainer() = default;
@@ -137,7 +137,7 @@ Trainer::~Trainer() = default;
 void Trainer::enter_stage(int64_t step) {
   const model::ModelConfig config = model_at(recipe_, step);
   if (net_.has_value() && net_->config() == config) return;
-  net_.emplace(config, training_weights(state_.optimizer, quantized_.get()), state_.initial);
+  net_.emplace(config, model_->weights(), state_.initial);
   if (recipe_.quant.distill > 0)
     teacher_ = std::make_unique<Teacher>(config, state_.teacher, activation_type(device()),
                                          state_.initial);
@@ -163,7 +163,7 @@ void Trainer::upload(int64_t step) {
     send(&scalars, to);
   };
   send_scalars(rate, scalars_);
-  send_scalars(recipe_.quant.step_lr * share_of_peak, step_size_scalars_);
+  send_scalars(recipe_.quant.scale_lr * share_of_peak, scale_scalars_);
   send(&step, step_number_);
   const auto puzzle_rate = static_cast<float>(recipe_.puzzle_lr * share_of_peak);
   send(&puzzle_rate, puzzle_rate_);
@@ -201,26 +201,41 @@ Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
   return parts;
 }
 
+Trainer::PuzzleRows Trainer::puzzle_rows() const {
+  if (!state_.puzzle_table.defined()) return {};
+  const at::Tensor ids = carry_.puzzles.to(at::kLong);
+  return {ids, state_.puzzle_table.index_select(0, ids).set_requires_grad(true)};
+}
+
+void Trainer::differentiate(const at::Tensor& loss) {
+  state_.optimizer.grads.zero_();
+  scales_.grads.zero_();
+  torch::autograd::backward({loss / recipe_.batch}, {});
+}
+
 void Trainer::share_gradients() {
   ranks().sum(state_.optimizer.grads);
-  if (quantized_ == nullptr) return;
-  if (state_.steps.grads.numel() > 0) ranks().sum(state_.steps.grads);
-  // Of sums over ranks: those of the weights' steps follow from the weights' gradients.
-  quantized_->pull_back(state_.optimizer.values, state_.optimizer.grads);
+  ranks().sum(scales_.grads);
+  // Of sums over ranks: those of the weights' scales follow from the weights' gradients.
+  model_->pull_back();
+}
+
+void Trainer::update(const PuzzleRows& puzzles) {
+  if (puzzles.ids.defined())
+    sign_sgd_step(state_.puzzle_table, ranks().gather(puzzles.ids),
+                  ranks().gather(puzzles.values.grad()), puzzle_rate_, recipe_.puzzle_weight_decay,
+                  health_.is_bad());
+  optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
+  optimizer_step(scales_, scale_options(recipe_.optimizer), scale_scalars_, health_.is_bad());
 }
 
 void Trainer::run_step() {
-  if (quantized_ != nullptr) quantized_->refresh(state_.optimizer.values);
+  model_->refresh();
   net_->refresh();
   const States initial = net_->initial_states(fresh_.inputs.size(0));
   const States states = refill(carry_, fresh_, initial);
-  at::Tensor ids;
-  at::Tensor rows;
-  if (state_.puzzle_table.defined()) {
-    ids = carry_.puzzles.to(at::kLong);
-    rows = state_.puzzle_table.index_select(0, ids).set_requires_grad(true);
-  }
-  const Inputs inputs{carry_.inputs, rows};
+  const PuzzleRows puzzles = puzzle_rows();
+  const Inputs inputs{carry_.inputs, puzzles.values};
   StateTrail trail;
   StepOptions options{.chunk = options_.chunk};
   if (teacher_ != nullptr) options.tap = &trail;
@@ -229,23 +244,14 @@ void Trainer::run_step() {
   if (teacher_ != nullptr)
     parts.total =
         parts.total + recipe_.quant.distill * teacher_->distance(carry_, initial, inputs, trail);
-  state_.optimizer.grads.zero_();
-  if (quantized_ != nullptr) state_.steps.grads.zero_();
-  torch::autograd::backward({parts.total / recipe_.batch}, {});
+  differentiate(parts.total);
   const at::NoGradGuard no_gradients;
   share_gradients();
-  health_.watch(
-      step_number_,
-      {quantized_ != nullptr ? quantized_->alarm() : scalars_, output.states.l, output.states.h,
-       output.logits, output.halt, parts.answer, parts.halting, state_.optimizer.grads},
-      ranks());
-  if (rows.defined())
-    sign_sgd_step(state_.puzzle_table, ranks().gather(ids), ranks().gather(rows.grad()),
-                  puzzle_rate_, recipe_.puzzle_weight_decay, health_.is_bad());
-  optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
-  if (quantized_ != nullptr && state_.steps.values.numel() > 0)
-    optimizer_step(state_.steps, step_size_options(recipe_.optimizer), step_size_scalars_,
-                   health_.is_bad());
+  health_.watch(step_number_,
+                {model_->alarm(), output.states.l, output.states.h, output.logits, output.halt,
+                 parts.answer, parts.halting, state_.optimizer.grads},
+                ranks());
+  update(puzzles);
   advance(carry_, output, fresh_, recipe_.model);
   add_to_tally(sums_, carry_, output, parts);
 }
@@ -259,25 +265,21 @@ std::string Trainer::bad_gradient() const {
 }
 
 Tally Trainer::take_tally() {
-  const std::string verdict = health_.describe();
-  DRIFTLESS_REQUIRE(!verdict.ends_with(kWatched.front()), ErrorCode::Numeric, verdict,
-                    " of layer '", quantized_ != nullptr ? quantized_->bad_step() : "",
-                    "' has reached zero or infinity; the last checkpoint is kept; lower train.lr "
-                    "and start --from its weights");
-  DRIFTLESS_REQUIRE(
-      verdict.empty(), ErrorCode::Numeric, verdict,
-      verdict.ends_with(kWatched.back()) ? bad_gradient() : "",
-      " not finite; the last checkpoint is kept; lower train.lr and start --from its weights");
+  constexpr const char* kAdvice =
+      "; the last checkpoint is kept; lower train.lr and start --from its weights";
+  if (const std::optional<BadStep> bad = health_.first_bad()) {
+    if (bad->what == Watched::Scales)
+      fail(ErrorCode::Numeric, "step ", bad->step, ": ", to_string(bad->what), " of layer '",
+           model_->bad_scale(), "' has reached zero or infinity", kAdvice);
+    fail(ErrorCode::Numeric, "step ", bad->step, ": ", to_string(bad->what),
+         bad->what == Watched::Gradients ? bad_gradient() : "", " not finite", kAdvice);
+  }
   return lab::take_tally(sums_, recipe_.batch, ranks());
 }
 
 task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
-  const at::Tensor ema = state_.optimizer.ema;
-  const std::unique_ptr<QuantizedModel> quantized = averaged_quantized();
-  FlatWeights weights{ema, {}, {}};
-  weights.copy = quantized != nullptr ? quantized->copy() : ema.to(activation_type(device()));
-  if (quantized != nullptr) weights.inputs = &quantized->inputs();
-  const RecursiveNet averaged(recipe_.model, weights, state_.initial);
+  const std::unique_ptr<QuantizedModel> model = averaged_model();
+  const RecursiveNet averaged(recipe_.model, model->weights(), state_.initial);
   if (model::architecture(recipe_.model).draws_noise())
     at::manual_seed(static_cast<uint64_t>(recipe_.seed));
   EvaluateOptions options;
@@ -304,16 +306,17 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   return {exact, exact, {moments[0], moments[1], moments[2]}, sums[2]};
 }
 
-std::unique_ptr<QuantizedModel> Trainer::averaged_quantized() const {
-  if (quantized_ == nullptr) return nullptr;
+std::unique_ptr<QuantizedModel> Trainer::averaged_model() const {
+  const at::Tensor& ema = state_.optimizer.ema;
   auto averaged = std::make_unique<QuantizedModel>(
-      recipe_.model, *options_.qat, LogSteps{state_.steps.ema, {}}, activation_type(device()));
-  averaged->refresh(state_.optimizer.ema);
+      recipe_.model, options_.qat.value_or(QatPlan{}),
+      FlatWeights{ema, ema.to(activation_type(device())), {}}, LogScales{scales_.ema, {}});
+  averaged->refresh();
   return averaged;
 }
 
 void Trainer::save(const std::filesystem::path& folder) const {
-  const std::string bad = quantized_ != nullptr ? quantized_->bad_step() : "";
+  const std::string bad = model_->bad_scale();
   DRIFTLESS_REQUIRE(bad.empty(), ErrorCode::Numeric, "step ", state_.step, ": a scale of layer '",
                     bad, "' has reached zero or infinity; the last checkpoint is kept");
   const Carry whole = gather(carry_, ranks());
@@ -321,11 +324,10 @@ void Trainer::save(const std::filesystem::path& folder) const {
 }
 
 void Trainer::export_model(const std::filesystem::path& folder) const {
-  const std::unique_ptr<QuantizedModel> quantized = averaged_quantized();
   export_weights(folder / "weights.safetensors", recipe_.model, state_,
-                 quantized != nullptr ? store::DType::F32 : store::DType::BF16);
-  if (quantized != nullptr)
-    write_file_atomic(folder / "plan.json", quant::plan_to_json(quantized->plan()));
+                 recipe_.has_quant ? store::DType::F32 : store::DType::BF16);
+  if (recipe_.has_quant)
+    write_file_atomic(folder / "plan.json", quant::plan_to_json(averaged_model()->plan()));
 }
 
 }  // namespace driftless::lab

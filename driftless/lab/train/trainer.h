@@ -37,7 +37,7 @@ struct TrainerOptions {
   at::Device device = at::kCPU;
   int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see StepOptions
   std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>();
-  std::optional<QatPlan> qat = {};  ///< of a recipe with [quant]
+  std::optional<QatPlan> qat = {};  ///< of a recipe with [quant], and of no other
 };
 
 class RepeatedStep;
@@ -79,23 +79,32 @@ class Trainer {
   void run_step();
   void upload(int64_t step);
   void enter_stage(int64_t step);
+  /// The boards' rows of the puzzle table; undefined without one.
+  struct PuzzleRows {
+    at::Tensor ids;
+    at::Tensor values;  ///< collect a gradient
+  };
+  void start_model();
+  [[nodiscard]] PuzzleRows puzzle_rows() const;
   [[nodiscard]] Loss loss_of(const StepOutput& output, const Inputs& inputs) const;
-  [[nodiscard]] std::string bad_gradient() const;
-  [[nodiscard]] std::unique_ptr<QuantizedModel> averaged_quantized() const;
-  void start_quantized();
+  void differentiate(const at::Tensor& loss);
   void share_gradients();
+  void update(const PuzzleRows& puzzles);
+  [[nodiscard]] std::string bad_gradient() const;
+  [[nodiscard]] std::unique_ptr<QuantizedModel> averaged_model() const;
 
   Recipe recipe_;
   BoardPool pool_;
   TrainerOptions options_;
   RunState state_;
-  std::unique_ptr<QuantizedModel> quantized_;  ///< null in float runs
+  OptimizerState scales_;  ///< log of the static scales; empty in float runs
+  std::optional<QuantizedModel> model_;
   std::optional<RecursiveNet> net_;
   std::unique_ptr<Teacher> teacher_;  ///< null without distillation
   FreshBoards fresh_;
-  at::Tensor scalars_;            ///< StepScalars
-  at::Tensor step_size_scalars_;  ///< StepScalars of learned quantization steps
-  at::Tensor puzzle_rate_;        ///< learning rate of the puzzle table
+  at::Tensor scalars_;        ///< StepScalars
+  at::Tensor scale_scalars_;  ///< StepScalars of learned scales
+  at::Tensor puzzle_rate_;    ///< learning rate of the puzzle table
   at::Tensor step_number_;
   Health health_;
   at::Tensor sums_;

@@ -72,7 +72,7 @@ QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers);
 
 /// Throws BadConfig, `where` first, when the plan names a layer that is not there (with the nearest
 /// name), names one twice, has quantizers or an attention that resolve refuses (weights may be
-/// static here, with their learned steps), or holds calibration results that do not suit the layer
+/// static here, with their learned scales), or holds calibration results that do not suit the layer
 /// or `calls`, the network calls of a supervision step.
 void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, int64_t calls,
                   std::string_view where);

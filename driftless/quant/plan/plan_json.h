@@ -11,7 +11,7 @@
 //        "smooth": 0.5,                absent: no smoothing
 //        "hadamard": true,             absent: no rotation
 //        "scales": [0.25, ...],        by calibration; with "zeros": [...] for uint formats
-//        "weight_scales": [0.1, ...],  learned steps, for weights such as int4/channel/static
+//        "weight_scales": [0.1, ...],  learned scales, for weights such as int4/channel/static
 //        "input_absmax": [1.5, ...]    by calibration, one per input
 //      }, ...}}
 #pragma once

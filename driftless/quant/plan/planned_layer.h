@@ -66,7 +66,7 @@ class PlannedLayer {
   std::vector<Quantizer> quantizers_;  // one, or one a call
 };
 
-/// The quantizer of the layer's weight, with its learned steps where it has them.
+/// The quantizer of the layer's weight, with its learned scales where it has them.
 Quantizer weight_quantizer(const LayerPlan& plan);
 
 /// Whether bfloat16 holds every quantized value: at most 8 significant bits times a power of two.

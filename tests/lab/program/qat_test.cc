@@ -33,15 +33,17 @@ TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
     const Recipe recipe = qat_recipe(quant);
     const Trainer trainer = qat_trainer(recipe);
     const QatPlan qat = qat_plan(recipe, ".");
-    QuantizedModel model(recipe.model, qat, {trainer.state().steps.values, {}}, at::kFloat);
-    model.refresh(trainer.state().optimizer.values);
+    const at::Tensor& masters = trainer.state().optimizer.values;
+    QuantizedModel model(recipe.model, qat, {masters, masters, {}},
+                         {trainer.state().scales.values, {}});
+    model.refresh();
     const Layout layout(recipe.model);
     for (const quant::LayerPlan& layer : model.plan().layers) {
-      const at::Tensor master = layout.view(trainer.state().optimizer.values, layer.name);
+      const at::Tensor master = layout.view(masters, layer.name);
       const quant::ConstMat weight{master.data_ptr<float>(), master.size(0), master.size(1)};
       const std::vector<float> expected =
           quant::PlannedLayer(layer, weight).multiplied_weight(weight);
-      const at::Tensor got = layout.view(model.copy(), layer.name).contiguous();
+      const at::Tensor got = layout.view(model.weights().copy, layer.name).contiguous();
       EXPECT_EQ(std::vector<float>(got.data_ptr<float>(), got.data_ptr<float>() + got.numel()),
                 expected)
           << layer.name;
@@ -49,7 +51,7 @@ TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
   }
 }
 
-TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
+TEST(Qat, LearnedScalesAndWeightsMoveFixedScalesDoNot) {
   for (const bool learns : {true, false}) {
     const std::string method = learns ? "lsq" : "naive";
     const Recipe recipe = qat_recipe(
@@ -58,14 +60,14 @@ TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
         method + "'\n");
     Trainer trainer = qat_trainer(recipe);
     const at::Tensor weights = trainer.state().optimizer.values.clone();
-    const at::Tensor steps = trainer.state().steps.values.clone();
+    const at::Tensor scales = trainer.state().scales.values.clone();
     for (int i = 0; i < 3; ++i) trainer.step();
     trainer.take_tally();
     EXPECT_FALSE(at::equal(weights, trainer.state().optimizer.values));
-    const auto slots = step_slots(qat_plan(recipe, "."), recipe.model);
-    for (const StepSlot& slot : slots) {
+    const auto slots = scale_slots(qat_plan(recipe, "."), recipe.model);
+    for (const ScaleSlot& slot : slots) {
       const auto moved = [&](int64_t at) {
-        return steps[at].item<float>() != trainer.state().steps.values[at].item<float>();
+        return scales[at].item<float>() != trainer.state().scales.values[at].item<float>();
       };
       EXPECT_TRUE(moved(slot.weight_begin));
       EXPECT_EQ(moved(slot.act_begin), learns);
@@ -73,12 +75,12 @@ TEST(Qat, LearnedStepsAndWeightsMoveFixedScalesDoNot) {
   }
 }
 
-TEST(Qat, StepsLearnAtTheirOwnRate) {
+TEST(Qat, ScalesLearnAtTheirOwnRate) {
   const auto moved_with = [](const char* rate) {
-    Trainer trainer = qat_trainer(qat_recipe(std::string(kLsq) + "step_lr = " + rate + "\n"));
-    const at::Tensor start = trainer.state().steps.values.clone();
+    Trainer trainer = qat_trainer(qat_recipe(std::string(kLsq) + "scale_lr = " + rate + "\n"));
+    const at::Tensor start = trainer.state().scales.values.clone();
     trainer.step();
-    return (trainer.state().steps.values - start).abs().max().item<double>();
+    return (trainer.state().scales.values - start).abs().max().item<double>();
   };
   EXPECT_EQ(moved_with("0.0"), 0);
   // The first update is proportional to the rate; a log near 4 is rounded to 2^-22.
@@ -106,7 +108,7 @@ TEST(Qat, EveryMethodTrainsAndResumesBitForBit) {
     for (int i = 0; i < 3; ++i) second.step();
     EXPECT_TRUE(at::equal(straight.state().optimizer.values, second.state().optimizer.values));
     EXPECT_TRUE(at::equal(straight.state().optimizer.ema, second.state().optimizer.ema));
-    EXPECT_TRUE(at::equal(straight.state().steps.values, second.state().steps.values));
+    EXPECT_TRUE(at::equal(straight.state().scales.values, second.state().scales.values));
   }
 }
 
@@ -126,10 +128,10 @@ TEST(Qat, AScaleThatVanishesStopsTheRunAndNamesItsLayer) {
   const Recipe recipe = qat_recipe(kLsq);
   Trainer trainer = qat_trainer(recipe);
   trainer.step();
-  const auto slots = step_slots(qat_plan(recipe, "."), recipe.model);
-  at::Tensor steps = trainer.state().steps.values;
+  const auto slots = scale_slots(qat_plan(recipe, "."), recipe.model);
+  at::Tensor scales = trainer.state().scales.values;
   const std::string layer = qat_plan(recipe, ".").plan.layers[slots[1].layer].name;
-  steps[slots[1].weight_begin].fill_(-200.0);
+  scales[slots[1].weight_begin].fill_(-200.0);
   const driftless::testing::TempDir dir;
   expect_error(ErrorCode::Numeric, layer, [&] { trainer.save(dir.path()); });
   EXPECT_FALSE(has_run(dir.path()));

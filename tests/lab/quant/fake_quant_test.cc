@@ -59,32 +59,32 @@ TEST(FakeQuant, GradientPassesAndStopsWhereTheBlockClips) {
 
 TEST(FakeQuant, LsqGradientsAreTheWrittenFormula) {
   // int4 with s = 0.5: r = 0.6, -1.4, 7 (the end counts as clipped), -9.
-  const at::Tensor steps = at::tensor({0.5f});
+  const at::Tensor scales = at::tensor({0.5f});
   at::Tensor grads = at::zeros({1}, at::kFloat);
-  const FakeQuantizer quantizer(parse_quant_spec("int4/tensor/static"), {steps, grads});
+  const FakeQuantizer quantizer(parse_quant_spec("int4/tensor/static"), {scales, grads});
   const at::Tensor x = at::tensor({0.3f, -0.7f, 3.5f, -4.5f}).view({1, 1, 4});
   const at::Tensor d = at::tensor({1.0f, 2.0f, 3.0f, 4.0f}).view({1, 1, 4});
   const at::Tensor values = quantizer.forward(x, NormAxis::Channels);
   EXPECT_TRUE(at::equal(values, at::tensor({0.5f, -0.5f, 3.5f, -3.5f}).view({1, 1, 4})));
   const at::Tensor d_x = quantizer.backward(x, d, NormAxis::Channels);
   EXPECT_TRUE(at::equal(d_x, at::tensor({1.0f, 2.0f, 0.0f, 0.0f}).view({1, 1, 4})));
-  const double by_step = 1 * (1 - 0.6) + 2 * (-1 + 1.4) + 3 * 7 + 4 * -7;
+  const double by_scale = 1 * (1 - 0.6) + 2 * (-1 + 1.4) + 3 * 7 + 4 * -7;
   // Float32 arithmetic on a handful of terms.
-  EXPECT_NEAR(grads.item<double>(), 0.5 * by_step / std::sqrt(4 * 7.0), 1e-6);
+  EXPECT_NEAR(grads.item<double>(), 0.5 * by_scale / std::sqrt(4 * 7.0), 1e-6);
 }
 
 TEST(FakeQuant, LsqStepsPerChannelAndPerCallGetTheirOwnGradients) {
   at::Tensor grads = at::zeros({2}, at::kFloat);
-  const at::Tensor steps = at::tensor({0.5f, 0.25f});
+  const at::Tensor scales = at::tensor({0.5f, 0.25f});
   const at::Tensor x = at::tensor({0.3f, 9.0f, 0.3f, -0.1f}).view({1, 2, 2});
   const at::Tensor d = at::ones({1, 2, 2});
-  const FakeQuantizer rows(parse_quant_spec("int4/channel/static"), {steps, grads});
+  const FakeQuantizer rows(parse_quant_spec("int4/channel/static"), {scales, grads});
   static_cast<void>(rows.backward(x, d, NormAxis::Channels));
   const double g = 1 / std::sqrt(2 * 7.0);
   EXPECT_NEAR(grads[0].item<double>(), 0.5 * g * (0.4 + 7), 1e-6);
   EXPECT_NEAR(grads[1].item<double>(), 0.25 * g * ((1 - 1.2) + (0 + 0.4)), 1e-6);
   grads.zero_();
-  const FakeQuantizer calls(parse_quant_spec("int4/tensor/static"), {steps, grads});
+  const FakeQuantizer calls(parse_quant_spec("int4/tensor/static"), {scales, grads});
   static_cast<void>(calls.backward(x, d, NormAxis::Channels, 1));
   EXPECT_EQ(grads[0].item<float>(), 0.0f);
   EXPECT_NE(grads[1].item<float>(), 0.0f);

@@ -116,6 +116,19 @@ TEST(Recipe, RunsOfEarlierVersionsHaveTheDefaultsOfNewerKeys) {
   expect_error(ErrorCode::BadConfig, "task.pool[0].file", [&] { require_resumable(fewer, saved); });
 }
 
+TEST(Recipe, TheRateOfScalesHasAnOldNameThatFilesKeep) {
+  const std::string quant = std::string(testing::kTinyRecipe) + "[quant]\nweights = 'mxint4'\n";
+  const Recipe now = parse_recipe(quant + "scale_lr = 0.25\n", "r.toml");
+  const Recipe before = parse_recipe(quant + "step_lr = 0.25\n", "r.toml");
+  EXPECT_EQ(now.quant.scale_lr, 0.25);
+  EXPECT_EQ(before.quant.scale_lr, 0.25);
+  EXPECT_EQ(describe_text(now), describe_text(before));
+  EXPECT_NE(describe_text(now).find("quant.step_lr = 0.25\n"), std::string::npos);
+  EXPECT_NO_THROW(require_resumable(now, describe_text(before)));
+  expect_refused(quant + "scale_lr = 0.25\nstep_lr = 0.25\n", "old name");
+  expect_refused(quant + "scale_lr = 2.0\n", "expected 0 to 1");
+}
+
 TEST(Recipe, ResumeAllowsALongerRunOnly) {
   const Recipe saved = testing::tiny_recipe();
   Recipe longer = saved;
