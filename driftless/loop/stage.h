@@ -25,8 +25,6 @@ struct Slot {
   std::array<float, 2> halt_logits{};  // halt, continue
   Rng rng{0};                          // where the model draws noise
   int64_t board_number = 0;            // for messages
-  bool has_board = false;
-  bool has_readout = false;
 };
 
 /// Whom a thread works for at the moment.

@@ -8,7 +8,7 @@
 #include "driftless/base/thread_pool.h"
 #include "driftless/loop/recursion.h"
 #include "driftless/loop/start.h"
-#include "driftless/reason/start.h"
+#include "driftless/reason/slot_ledger.h"
 
 namespace driftless::loop {
 namespace {
@@ -36,7 +36,8 @@ class StageReasoner : public reason::Reasoner {
         layout_(model.layout),
         shows_inputs_(model.shows_inputs),
         pool_(model.threads),
-        start_(model.config, model.tensors, model.layout) {
+        start_(model.config, model.tensors, model.layout),
+        ledger_(model.slots) {
     add_ops(model);
     int64_t scratch_size = 0;
     for (const auto& stage : stages_) scratch_size = std::max(scratch_size, stage->scratch_size());
@@ -48,18 +49,16 @@ class StageReasoner : public reason::Reasoner {
   [[nodiscard]] int64_t slot_count() const override { return std::ssize(slots_); }
 
   void reset(int64_t index, const reason::Board& board) override {
-    require_slot(index);
+    ledger_.require_slot(index);
     start_.require_fits(board);
     Slot& slot = slots_[static_cast<size_t>(index)];
     start_.fill(slot, board);
     slot.board_number = board.number;
-    slot.has_board = true;
-    slot.has_readout = false;
+    ledger_.put(index);
   }
 
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
-    for (const int64_t index : indices) require_board(index);
-    reason::require_distinct(indices);
+    ledger_.require_steppable(indices);
     require_visible(observer);
     const int64_t boards = std::ssize(indices);
     const int64_t threads = pool_.thread_count();
@@ -75,30 +74,25 @@ class StageReasoner : public reason::Reasoner {
     } else {
       for (const int64_t index : indices) step_board_together(index);
     }
-    for (const int64_t index : indices) slots_[static_cast<size_t>(index)].has_readout = true;
+    ledger_.note_step(indices);
   }
 
   [[nodiscard]] reason::Readout read(int64_t index) const override {
-    require_slot(index);
+    ledger_.require_readout(index);
     const Slot& slot = slots_[static_cast<size_t>(index)];
-    DRIFTLESS_REQUIRE(slot.has_readout, ErrorCode::InvalidArgument, "slot ", index,
-                      ": has made no step since its reset");
     return {.logits = {slot.logits.data(), static_cast<size_t>(logits_size())},
             .halt_logit = slot.halt_logits[0],
             .continue_logit = slot.halt_logits[1]};
   }
 
   [[nodiscard]] reason::States states(int64_t index) const override {
-    require_board(index);
+    ledger_.require_board(index);
     const Slot& slot = slots_[static_cast<size_t>(index)];
     return {.h = {slot.z_h.data(), real_size()}, .l = {slot.z_l.data(), real_size()}};
   }
 
   void set_states(int64_t index, const reason::States& states) override {
-    require_board(index);
-    for (const auto given : {states.h.size(), states.l.size()})
-      DRIFTLESS_REQUIRE(given == real_size(), ErrorCode::InvalidArgument, "slot ", index,
-                        ": state; got ", given, " values, expected ", real_size());
+    ledger_.require_states(index, states, static_cast<int64_t>(real_size()));
     Slot& slot = slots_[static_cast<size_t>(index)];
     std::copy(states.h.begin(), states.h.end(), slot.z_h.data());
     std::copy(states.l.begin(), states.l.end(), slot.z_l.data());
@@ -110,17 +104,6 @@ class StageReasoner : public reason::Reasoner {
   /// Values of a state without its padding rows, which come last.
   [[nodiscard]] size_t real_size() const {
     return static_cast<size_t>(layout_.rows * layout_.width);
-  }
-
-  void require_slot(int64_t index) const {
-    DRIFTLESS_REQUIRE(index >= 0 && index < slot_count(), ErrorCode::InvalidArgument, "slot; got ",
-                      index, ", expected 0 to ", slot_count() - 1);
-  }
-
-  void require_board(int64_t index) const {
-    require_slot(index);
-    DRIFTLESS_REQUIRE(slots_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
-                      "slot ", index, ": holds no board");
   }
 
   void require_visible(const StepObserver* observer) const {
@@ -224,6 +207,7 @@ class StageReasoner : public reason::Reasoner {
   bool shows_inputs_;
   ThreadPool pool_;
   Start start_;
+  reason::SlotLedger ledger_;
   Stages stages_;
   std::vector<Op> ops_;
   std::vector<Buffer> scratch_;

@@ -19,6 +19,7 @@
 #include "driftless/lab/reasoner/observer_tap.h"
 #include "driftless/lab/reasoner/slot_states.h"
 #include "driftless/model/shapes.h"
+#include "driftless/reason/slot_ledger.h"
 #include "driftless/reason/start.h"
 
 namespace driftless::lab {
@@ -61,12 +62,6 @@ at::ScalarType scalar_of(TorchType type) {
   return type == TorchType::F32 ? at::kFloat : at::kBFloat16;
 }
 
-struct SlotInfo {
-  bool has_board = false;
-  bool has_readout = false;
-  int64_t board_number = 0;
-};
-
 class TorchReasoner : public reason::Reasoner {
  public:
   TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
@@ -75,7 +70,8 @@ class TorchReasoner : public reason::Reasoner {
         flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
         net_(config, {flat_, flat_.to(scalar_of(options.type)), {}, &planned_},
              initial_of(named, device)),
-        info_(static_cast<size_t>(options.slots)),
+        ledger_(options.slots),
+        board_numbers_(static_cast<size_t>(options.slots)),
         slots_(std::make_unique<SlotStates>(
             net_, tensor_or_none(named, "puzzle_emb.weights"),
             SlotStates::Options{options.slots, options.threads,
@@ -89,26 +85,25 @@ class TorchReasoner : public reason::Reasoner {
   }
 
   [[nodiscard]] const model::ModelConfig& config() const override { return net_.config(); }
-  [[nodiscard]] int64_t slot_count() const override { return std::ssize(info_); }
+  [[nodiscard]] int64_t slot_count() const override { return ledger_.count(); }
 
   void reset(int64_t index, const reason::Board& board) override {
-    require_slot(index);
+    ledger_.require_slot(index);
     reason::require_fits(config(), board);
     slots_->put(index, board);
-    info_[static_cast<size_t>(index)] = {.has_board = true, .board_number = board.number};
+    board_numbers_[static_cast<size_t>(index)] = board.number;
+    ledger_.put(index);
   }
 
   void step(std::span<const int64_t> indices, StepObserver* observer) override {
-    require_steppable(indices);
+    ledger_.require_steppable(indices);
     if (indices.empty()) return;
     translated([&] { advance(indices, observer); });
-    for (const int64_t index : indices) info_[static_cast<size_t>(index)].has_readout = true;
+    ledger_.note_step(indices);
   }
 
   [[nodiscard]] reason::Readout read(int64_t index) const override {
-    require_slot(index);
-    DRIFTLESS_REQUIRE(info_[static_cast<size_t>(index)].has_readout, ErrorCode::InvalidArgument,
-                      "slot ", index, ": has made no step since its reset");
+    ledger_.require_readout(index);
     const int64_t size = logits_.size(1) * logits_.size(2);
     const float* const halts = halts_.data_ptr<float>() + 2 * index;
     return {.logits = {logits_.data_ptr<float>() + index * size, static_cast<size_t>(size)},
@@ -117,16 +112,12 @@ class TorchReasoner : public reason::Reasoner {
   }
 
   [[nodiscard]] reason::States states(int64_t index) const override {
-    require_board(index);
+    ledger_.require_board(index);
     return translated([&] { return slots_->read(index); });
   }
 
   void set_states(int64_t index, const reason::States& states) override {
-    require_board(index);
-    const int64_t size = model::positions_count(config()) * config().hidden_size;
-    for (const auto given : {states.h.size(), states.l.size()})
-      DRIFTLESS_REQUIRE(std::cmp_equal(given, size), ErrorCode::InvalidArgument, "slot ", index,
-                        ": state; got ", given, " values, expected ", size);
+    ledger_.require_states(index, states, model::positions_count(config()) * config().hidden_size);
     translated([&] { slots_->set(index, states); });
   }
 
@@ -139,20 +130,6 @@ class TorchReasoner : public reason::Reasoner {
     const at::Tensor h = tensor_or_none(named, "H_init");
     if (!h.defined()) return {};
     return {h.to(device), named.at("L_init").to(device)};
-  }
-
-  void require_slot(int64_t index) const {
-    DRIFTLESS_REQUIRE(index >= 0 && index < slot_count(), ErrorCode::InvalidArgument, "slot; got ",
-                      index, ", expected 0 to ", slot_count() - 1);
-  }
-  void require_board(int64_t index) const {
-    require_slot(index);
-    DRIFTLESS_REQUIRE(info_[static_cast<size_t>(index)].has_board, ErrorCode::InvalidArgument,
-                      "slot ", index, ": has no board");
-  }
-  void require_steppable(std::span<const int64_t> indices) const {
-    for (const int64_t index : indices) require_board(index);
-    reason::require_distinct(indices);
   }
 
   void advance(std::span<const int64_t> indices, StepObserver* observer) {
@@ -184,7 +161,7 @@ class TorchReasoner : public reason::Reasoner {
     std::vector<int64_t> numbers;
     numbers.reserve(indices.size());
     for (const int64_t index : indices)
-      numbers.push_back(info_[static_cast<size_t>(index)].board_number);
+      numbers.push_back(board_numbers_[static_cast<size_t>(index)]);
     return numbers;
   }
 
@@ -206,7 +183,8 @@ class TorchReasoner : public reason::Reasoner {
   at::Tensor not_finite_;  // undefined on a CPU and without a plan
   at::Tensor flat_;
   RecursiveNet net_;
-  std::vector<SlotInfo> info_;
+  reason::SlotLedger ledger_;
+  std::vector<int64_t> board_numbers_;  // for messages
   // Reading states may move boards to the device first, which changes no state.
   std::unique_ptr<SlotStates> slots_;
   int64_t chunk_ = 1;
