@@ -58,6 +58,18 @@ int shared_exponent(const BlockScaling& scaling, std::span<const float> block) n
   return limit_exponent(scaling.element, exponent);
 }
 
+uint32_t scaled_squared_error(const Element& element, std::span<const float> run, float scale,
+                              float unit) noexcept {
+  const float step = scale * unit;
+  uint32_t sum = 0;
+  for (const float value : run) {
+    const float scaled = value / scale;
+    const float error = (scaled - element.decode(element.encode(scaled))) * step;
+    sum += static_cast<uint32_t>(std::lrint(error * error));
+  }
+  return sum;
+}
+
 uint16_t encode_scaled(const Element& element, float value, int exponent) noexcept {
   return element.encode(value * power_of_two(-exponent));
 }

@@ -55,6 +55,18 @@ uint16_t encode_scaled(const Element& element, float value, int exponent) noexce
 /// The value of a code times 2^exponent: exact for exponents that shared_exponent returns.
 float decode_scaled(const Element& element, uint16_t code, int exponent) noexcept;
 
+/// The unit of the squared errors of a run under float scales: 2^(kSquaredErrorBits / 2) in units
+/// of the octave of its largest magnitude. Below 2^-100 all is noise beneath every stored scale.
+constexpr float error_unit(float absmax) noexcept {
+  const int octave = absmax == 0 ? -100 : larger(octave_of(absmax).exponent, -100);
+  return power_of_two(kSquaredErrorBits / 2 - octave);
+}
+
+/// Sum over the run of the squared errors under one scale, each in units of 1 / unit^2 rounded to
+/// an integer, to nearest even. Requires at most kMaxBlock values.
+uint32_t scaled_squared_error(const Element& element, std::span<const float> run, float scale,
+                              float unit) noexcept;
+
 /// The float that all block scales of a tensor are multiples of: absmax / (448 * element.max), at
 /// least 2^-126, and low enough that no decoded value overflows.
 constexpr float two_level_tensor_scale(const Element& element, float tensor_absmax) noexcept {

@@ -10,6 +10,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/integer.h"
 #include "driftless/formats/minifloat.h"
+#include "driftless/formats/scale_format.h"
 
 namespace driftless::formats {
 namespace {
@@ -63,6 +64,8 @@ constexpr std::array kFormats = {
     Format{37, "fp16", kFp16},
     Format{38, "bf16", kBf16},
     Format{39, "e8m0", E8m0fnu::element()},
+    Format{40, "e5m3", E5m3u::element()},
+    Format{41, "e4m4", E4m4u::element()},
     Format{64, "mxint2", kMxInt<2>, kPow2, 32},
     Format{65, "mxint3", kMxInt<3>, kPow2, 32},
     Format{66, "mxint4", kMxInt<4>, kPow2, 32},
@@ -76,9 +79,17 @@ constexpr std::array kFormats = {
     Format{74, "nvfp4", kE2m1fn, Scaling::TwoLevel, 16},
 };
 
+constexpr std::array kScaleFormats = {
+    ScaleFormatName{ScaleFormat::E5m3, "e5m3"},
+    ScaleFormatName{ScaleFormat::E4m4, "e4m4"},
+    ScaleFormatName{ScaleFormat::Float16, "fp16"},
+};
+
 }  // namespace
 
 std::span<const Format> formats() noexcept { return kFormats; }
+
+std::span<const ScaleFormatName> scale_formats() noexcept { return kScaleFormats; }
 
 const Format& format_by_name(std::string_view name) {
   std::vector<std::string_view> names;

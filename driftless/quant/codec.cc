@@ -86,6 +86,35 @@ std::vector<float> decode_elements(const Element& element, std::span<const std::
   return values;
 }
 
+bool is_in_blocks(const QuantSpec& spec) {
+  return spec.granularity == Granularity::Block || spec.has_scale_codes();
+}
+
+size_t scale_bytes(const QuantSpec& spec) {
+  return spec.has_scale_codes() ? static_cast<size_t>(formats::scale_bits(spec.scale)) / 8 : 1;
+}
+
+void put_scale(const QuantizedMatrix& matrix, size_t index, std::vector<std::byte>& bytes) {
+  const formats::ScaleFormat format = matrix.spec.scale;
+  const uint16_t code = matrix.spec.has_scale_codes()
+                            ? formats::encode_scale(format, matrix.scales.floats[index].scale)
+                            : matrix.scales.codes[index];
+  bytes.push_back(static_cast<std::byte>(code & 0xff));
+  if (scale_bytes(matrix.spec) == 2) bytes.push_back(static_cast<std::byte>(code >> 8));
+}
+
+/// Appends the scale stored at `bytes`. Throws BadFile where it is none.
+void take_scale(std::span<const std::byte> bytes, size_t position, QuantizedMatrix& matrix) {
+  auto code = static_cast<uint16_t>(bytes[0]);
+  if (!matrix.spec.has_scale_codes())
+    return matrix.scales.codes.push_back(static_cast<uint8_t>(code));
+  if (bytes.size() == 2) code = static_cast<uint16_t>(code | static_cast<unsigned>(bytes[1]) << 8);
+  DRIFTLESS_REQUIRE(formats::is_scale_code(matrix.spec.scale, code), ErrorCode::BadFile,
+                    "codec: byte ", position, " is no scale of '", to_string(matrix.spec),
+                    "'; got ", hex(code));
+  matrix.scales.floats.push_back({.scale = formats::decode_scale(matrix.spec.scale, code)});
+}
+
 std::vector<std::byte> encode_blocks(const QuantSpec& spec, std::span<const float> values) {
   const auto quantized =
       Quantizer(spec).quantize({values.data(), 1, static_cast<int64_t>(values.size())});
@@ -96,7 +125,7 @@ std::vector<std::byte> encode_blocks(const QuantSpec& spec, std::span<const floa
     std::memcpy(bytes.data(), &quantized.scales.tensor_scale, sizeof(float));
   }
   for (size_t first = 0, index = 0; first < values.size(); first += block, ++index) {
-    bytes.push_back(static_cast<std::byte>(quantized.scales.codes[index]));
+    put_scale(quantized, index, bytes);
     for (size_t i = first; i < first + block; ++i) {
       const uint8_t code = i < values.size() ? quantized.codes[i] : uint8_t{0};
       bytes.push_back(byte_of_code(spec.format->element, code));
@@ -117,13 +146,13 @@ std::vector<float> decode_blocks(const QuantSpec& spec, std::span<const std::byt
     std::memcpy(&matrix.scales.tensor_scale, bytes.data(), start);
     require_finite(matrix.scales.tensor_scale, 0);
   }
-  require_multiple(bytes.size() - start, block + 1, "a scale and a block of codes");
-  for (size_t at = start; at < bytes.size(); at += block + 1) {
-    matrix.scales.codes.push_back(static_cast<uint8_t>(bytes[at]));
-    const float scale =
-        run_scale(matrix, static_cast<int64_t>(matrix.scales.codes.size()) - 1).scale;
+  const size_t scale_size = scale_bytes(spec);
+  require_multiple(bytes.size() - start, scale_size + block, "a scale and a block of codes");
+  for (size_t at = start, index = 0; at < bytes.size(); at += scale_size + block, ++index) {
+    take_scale(bytes.subspan(at, scale_size), at, matrix);
+    const float scale = run_scale(matrix, static_cast<int64_t>(index)).scale;
     require_finite(scale, at);
-    for (size_t i = at + 1; i <= at + block; ++i) {
+    for (size_t i = at + scale_size; i < at + scale_size + block; ++i) {
       const uint16_t code = code_of_byte(spec.format->element, bytes[i], i);
       require_finite(spec.format->element.decode(code) * scale, i);
       matrix.codes.push_back(static_cast<uint8_t>(code));
@@ -144,8 +173,7 @@ QuantSpec parse_codec_spec(std::string_view text) {
     if (format.scaling == Scaling::None) return {.format = &format};
   }
   const QuantSpec spec = parse_quant_spec(text);
-  DRIFTLESS_REQUIRE(spec.granularity == Granularity::Block, ErrorCode::InvalidArgument,
-                    "codec: format '", text,
+  DRIFTLESS_REQUIRE(is_in_blocks(spec), ErrorCode::InvalidArgument, "codec: format '", text,
                     "' needs float scales, which the byte form has no place ",
                     "for; expected a block format or the plain name of an element format");
   DRIFTLESS_REQUIRE(spec.window == kNoWindow, ErrorCode::InvalidArgument, "codec: format '", text,
@@ -154,12 +182,12 @@ QuantSpec parse_codec_spec(std::string_view text) {
 }
 
 std::vector<std::byte> encode_bytes(const QuantSpec& spec, std::span<const float> values) {
-  if (spec.format->scaling == Scaling::None) return encode_elements(spec.format->element, values);
+  if (!is_in_blocks(spec)) return encode_elements(spec.format->element, values);
   return encode_blocks(spec, values);
 }
 
 std::vector<float> decode_bytes(const QuantSpec& spec, std::span<const std::byte> bytes) {
-  if (spec.format->scaling == Scaling::None) return decode_elements(spec.format->element, bytes);
+  if (!is_in_blocks(spec)) return decode_elements(spec.format->element, bytes);
   return decode_blocks(spec, bytes);
 }
 

@@ -2,8 +2,9 @@
 // A plain byte form of quantized values, for files and for comparison with other implementations:
 //
 //   element formats   one byte a value, or two, low byte first, for formats of 16 bits
-//   block formats     per block the scale byte, then one byte a value; a short last block is
-//                     padded with zeros
+//   block formats     per block the scale byte (fp16: two, low byte first), then one byte a value;
+//   a
+//                     short last block is padded with zeros
 //   two-level ones    the tensor scale as a little-endian float32 first, then as block formats
 //
 // Codes of signed integers are two's complement bytes (-3 is 0xfd); all others have zeros above.
@@ -20,7 +21,8 @@
 namespace driftless::quant {
 
 /// The spec that a format name means here: an element format cast without a scale, or a block
-/// format with its options (mxint4,rule=mse,block=16). Throws InvalidArgument.
+/// format with its options (mxint4,rule=mse,block=16 or int4/block32,scale=e5m3). Throws
+/// InvalidArgument.
 QuantSpec parse_codec_spec(std::string_view text);
 
 /// Element formats are cast without a scale; block formats use spec.rule and spec.group. Throws

@@ -82,12 +82,30 @@ Quantizer::RunScale Quantizer::scale_for(ConstMat in, std::span<const float> run
   }
   if (spec_.granularity == Granularity::Unit) return {};
   if (spec_.source == Source::Static) return {static_scales_[static_cast<size_t>(index)]};
-  return {scale_of(element(), threshold(spec_, run, absmax, *kernels_))};
+  Scale scale = scale_of(element(), threshold(spec_, run, absmax, *kernels_));
+  scale.scale = stored_scale(run, absmax, scale.scale);
+  return {scale};
+}
+
+float Quantizer::stored_scale(std::span<const float> run, float absmax, float scale) const {
+  float best = formats::round_scale(spec_.scale_rule(), scale);
+  if (!spec_.has_scale_codes() || spec_.rule != formats::ExponentRule::Mse) return best;
+  const float unit = formats::error_unit(absmax);
+  const float nearest = best;
+  uint32_t least = kernels_->squared_error(element(), run, nearest, unit);
+  for (const int eighths : formats::kScaleSteps) {
+    const float candidate = formats::step_scale(spec_.scale, nearest, eighths);
+    const uint32_t error = kernels_->squared_error(element(), run, candidate, unit);
+    if (error >= least) continue;
+    best = candidate;
+    least = error;
+  }
+  return best;
 }
 
 void Quantizer::fake_rows(ConstMat in, Mat out) const {
   const bool is_block = spec_.granularity == Granularity::Block;
-  const Groups groups{in.cols, spec_.group};
+  const Groups groups{in.cols, spec_.group, spec_.scale_rule()};
   for (int64_t row = 0; row < in.rows; ++row) {
     const float* const x = in.row(row).data();
     float* const y = out.row(row).data();
@@ -127,8 +145,9 @@ void Quantizer::fake_quantize(ConstMat in, Mat out) const {
     if (in.data != out.data) std::copy_n(in.data, in.size(), out.data);
     return;
   }
-  const bool is_plain_group =
-      spec_.granularity == Granularity::Group && spec_.calibration == Calibration{};
+  const bool is_plain_group = spec_.granularity == Granularity::Group &&
+                              spec_.calibration == Calibration{} &&
+                              spec_.rule != formats::ExponentRule::Mse;
   if (spec_.window != kNoWindow) return fake_rows_in_window(in, out);
   if (spec_.format->scaling == Scaling::PowerOfTwo || is_plain_group) return fake_rows(in, out);
   const float tensor_scale = tensor_scale_for(in);

@@ -17,7 +17,7 @@ namespace driftless::quant {
 /// The scales of a matrix, one a run: values that share a scale form a run, which is the whole
 /// matrix, a row, or a group of a row, the last of which may be short.
 struct RunScales {
-  std::vector<Scale> floats{};   ///< element formats
+  std::vector<Scale> floats{};   ///< element formats; what their codes decode to with scale=
   std::vector<uint8_t> codes{};  ///< block formats: e8m0 or e4m3
   float tensor_scale = 1;        ///< two-level formats
 };
@@ -71,6 +71,9 @@ class Quantizer {
   };
   [[nodiscard]] RunScale scale_for(ConstMat in, std::span<const float> run, int64_t index,
                                    float tensor_scale) const;
+
+  /// The scale that is stored for a run whose float scale is `scale`.
+  [[nodiscard]] float stored_scale(std::span<const float> run, float absmax, float scale) const;
 
   void fake_rows(ConstMat in, Mat out) const;
   void fake_rows_in_window(ConstMat in, Mat out) const;

@@ -31,7 +31,8 @@ constexpr std::array kGranularities = {
 };
 
 constexpr std::array<std::string_view, 2> kSources = {"dynamic", "static"};
-constexpr std::array<std::string_view, 5> kOptions = {"rule", "block", "window", "calib", "fold"};
+constexpr std::array<std::string_view, 6> kOptions = {"scale",  "rule",  "block",
+                                                      "window", "calib", "fold"};
 /// A group longer than any row is the same as channel or token.
 constexpr int64_t kMaxGroup = 1 << 20;
 /// Exponents of e8m0 lie no further apart.
@@ -80,6 +81,15 @@ std::optional<Source> source_by_name(std::string_view word) {
   return std::nullopt;
 }
 
+/// Takes blockN, the groups of scale=; false when the word is none.
+bool parse_block(const Context& context, std::string_view word, QuantSpec& spec) {
+  constexpr std::string_view kBlock = "block";
+  if (!word.starts_with(kBlock)) return false;
+  spec.group = parse_length(context, "block", word.substr(kBlock.size()), formats::kMaxBlock);
+  spec.granularity = Granularity::Block;
+  return true;
+}
+
 /// Takes a granularity word; false when it is none.
 bool parse_granularity(const Context& context, std::string_view word, QuantSpec& spec) {
   for (const auto& [granularity, name] : kGranularities) {
@@ -93,7 +103,7 @@ bool parse_granularity(const Context& context, std::string_view word, QuantSpec&
       return true;
     }
   }
-  return false;
+  return parse_block(context, word, spec);
 }
 
 /// "p99.9" as 99.9.
@@ -124,6 +134,53 @@ void require_applies(const Context& context, bool applies, std::string_view opti
   if (!applies) context.reject("option '", option, "' applies only to ", to_what);
 }
 
+void require_scale_rule(const Context& context, formats::ExponentRule rule) {
+  using formats::ExponentRule;
+  if (rule != ExponentRule::Round && rule != ExponentRule::Rceil && rule != ExponentRule::Mse) {
+    context.reject("rule of a scale with fractions; got '", formats::name_of(rule),
+                   "', expected round, rceil or mse");
+  }
+}
+
+/// The value of scale=, or none.
+std::optional<std::string_view> scale_option(std::span<const std::string_view> options) {
+  constexpr std::string_view kScale = "scale=";
+  for (const std::string_view option : options)
+    if (option.starts_with(kScale)) return option.substr(kScale.size());
+  return std::nullopt;
+}
+
+/// Gives blockN of an element format the scale that the options name, as a group of rounded scales.
+void parse_scale(const Context& context, std::span<const std::string_view> options,
+                 QuantSpec& spec) {
+  const auto word = scale_option(options);
+  const bool is_block = spec.granularity == Granularity::Block;
+  const bool has_word = is_block && spec.format->scaling == Scaling::None;
+  if (!word && !has_word) return;
+  std::vector<std::string_view> names;
+  for (const formats::ScaleFormatName& row : formats::scale_formats()) names.push_back(row.name);
+  if (!has_word) {
+    context.reject("option 'scale' applies only to element formats in blocks, such as ",
+                   "int4/block32,scale=e5m3");
+  }
+  if (!word) context.reject("block without a scale; expected scale=", join(names, ", "));
+  if (spec.format->element.min == 0 || spec.format->element.bits > 8) {
+    context.reject("blocks with scale=; got '", spec.format->name,
+                   "', expected a symmetric format of at most 8 bits");
+  }
+  for (const formats::ScaleFormatName& row : formats::scale_formats())
+    if (row.name == *word) spec.scale = row.value;
+  if (!spec.has_scale_codes()) {
+    if (*word == "e8m0" || *word == "e4m3") {
+      context.reject("scale '", *word, "' belongs to the block formats; expected ",
+                     *word == "e8m0" ? "a name such as mxint4" : "nvfp4");
+    }
+    context.unknown("scale", *word, names);
+  }
+  spec.granularity = Granularity::Group;
+  spec.rule = formats::ExponentRule::Round;
+}
+
 void parse_option(const Context& context, std::string_view option, QuantSpec& spec) {
   const size_t equals = option.find('=');
   if (equals == std::string_view::npos) {
@@ -133,18 +190,24 @@ void parse_option(const Context& context, std::string_view option, QuantSpec& sp
   const std::string_view name = option.substr(0, equals);
   const std::string_view value = option.substr(equals + 1);
   const bool is_block = spec.granularity == Granularity::Block;
+  if (name == "scale") {
+    return;  // Has been read with the block.
+  }
   if (name == "rule") {
-    require_applies(context, spec.format->scaling == Scaling::PowerOfTwo, name, "mx formats");
+    require_applies(context, spec.format->scaling == Scaling::PowerOfTwo || spec.has_scale_codes(),
+                    name, "mx formats and blocks with scale=");
     spec.rule = formats::exponent_rule_by_name(value);
+    if (spec.has_scale_codes()) require_scale_rule(context, spec.rule);
   } else if (name == "block") {
-    require_applies(context, is_block, name, "block formats; use groupN for the others");
+    require_applies(context, is_block, name, "block formats; use groupN or blockN for the others");
     spec.group = parse_length(context, "block", value, formats::kMaxBlock);
   } else if (name == "window") {
     require_applies(context, spec.format->scaling == Scaling::PowerOfTwo, name, "mx formats");
     spec.window = parse_window(context, value);
   } else if (name == "calib") {
-    require_applies(context, !is_block && spec.granularity != Granularity::Unit, name,
-                    "formats that a quantizer scales");
+    require_applies(context,
+                    !is_block && spec.granularity != Granularity::Unit && !spec.has_scale_codes(),
+                    name, "formats that a quantizer scales; blocks have rule=");
     spec.calibration = parse_calibration(context, value);
   } else if (name == "fold") {
     require_applies(context, spec.source == Source::Static, name, "static scales");
@@ -166,8 +229,8 @@ void parse_words(const Context& context, std::span<const std::string_view> words
     } else if (has_source || has_granularity) {
       context.unknown("source", word, kSources);
     } else {
-      constexpr std::array<std::string_view, 7> kWords = {"unit",    "tensor",  "channel", "token",
-                                                          "group32", "dynamic", "static"};
+      constexpr std::array<std::string_view, 8> kWords = {
+          "unit", "tensor", "channel", "token", "group32", "block32", "dynamic", "static"};
       context.unknown("granularity", word, kWords);
     }
   }
@@ -214,6 +277,7 @@ QuantSpec parse_quant_spec(std::string_view text) {
   spec.granularity = default_granularity(*spec.format);
   if (spec.granularity == Granularity::Block) spec.group = spec.format->block;
   parse_words(context, std::span(words).subspan(1), spec);
+  parse_scale(context, std::span(parts).subspan(1), spec);
   std::vector<std::string_view> seen;
   for (const std::string_view option : std::span(parts).subspan(1)) {
     const std::string_view name = option.substr(0, option.find('='));
@@ -234,11 +298,15 @@ std::string to_string(const QuantSpec& spec) {
         granularity == spec.granularity &&
         (granularity != default_granularity(*spec.format) || spec.source == Source::Static);
     if (!is_shown) continue;
-    text += "/" + std::string(name);
+    text += "/" + std::string(spec.has_scale_codes() ? "block" : name);
     if (granularity == Granularity::Group) text += std::to_string(spec.group);
   }
   if (spec.source == Source::Static) text += "/static";
-  if (spec.rule != formats::ExponentRule::Floor) {
+  for (const formats::ScaleFormatName& row : formats::scale_formats())
+    if (row.value == spec.scale) text += ",scale=" + std::string(row.name);
+  const auto default_rule =
+      spec.has_scale_codes() ? formats::ExponentRule::Round : formats::ExponentRule::Floor;
+  if (spec.rule != default_rule) {
     text += ",rule=" + std::string(formats::name_of(spec.rule));
   }
   const bool is_block = spec.granularity == Granularity::Block;

@@ -9,6 +9,8 @@
 //   int4/tensor/static,calib=p99.9,fold=mean
 //   mxint4,rule=mse,block=16      block formats bring their own scales
 //   mxint4,window=4               no block's exponent lies more than 4 below its row's largest
+//   int4/block32,scale=e5m3       blocks whose scale has fractions (formats/scale_format.h)
+//   int4/block32,scale=fp16,rule=mse
 //   bf16                          a cast, no scale
 //
 // Matrices are row-major with the reduction axis along a row: a row is an output channel of a
@@ -20,6 +22,7 @@
 #include <string_view>
 
 #include "driftless/formats/exponent_rule.h"
+#include "driftless/formats/scale_format.h"
 #include "driftless/formats/table.h"
 
 namespace driftless::quant {
@@ -61,12 +64,22 @@ struct QuantSpec {
   const formats::Format* format = nullptr;  ///< null keeps float
   Granularity granularity = Granularity::Unit;
   int64_t group = 0;  ///< values per scale, for Group and Block
+  /// What the scales of groups are rounded to: blockN in the text form where it is not Float32.
+  formats::ScaleFormat scale = formats::ScaleFormat::Float32;
   Source source = Source::Dynamic;
-  formats::ExponentRule rule = formats::ExponentRule::Floor;
+  formats::ExponentRule rule = formats::ExponentRule::Floor;  ///< Round, Rceil, Mse with `scale`
   int64_t window = kNoWindow;  ///< octaves that the exponents of a row may span, for mx formats
   Calibration calibration{};
   Fold fold{};
 
+  [[nodiscard]] bool has_scale_codes() const noexcept {
+    return scale != formats::ScaleFormat::Float32;
+  }
+  /// How the scale of a group is rounded; Mse starts from the nearest one.
+  [[nodiscard]] formats::ScaleRule scale_rule() const noexcept {
+    const bool is_up = rule == formats::ExponentRule::Rceil;
+    return {scale, is_up ? formats::ScaleRounding::Up : formats::ScaleRounding::Nearest};
+  }
   [[nodiscard]] bool is_none() const noexcept { return format == nullptr; }
   bool operator==(const QuantSpec&) const = default;
 };

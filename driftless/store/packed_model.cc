@@ -61,6 +61,21 @@ bool has_tensor_scale(const QuantSpec& spec) {
   return spec.format->scaling == formats::Scaling::TwoLevel;
 }
 
+/// The scales of blocks with scale=, as their codes or, in fp16, as they are.
+OwnedTensor stored_scales(const quant::PackedMatrix& matrix) {
+  const formats::ScaleFormat format = matrix.spec.scale;
+  const int64_t blocks = quant::groups_per_row(matrix.spec, matrix.cols);
+  std::vector<float> scales;
+  std::vector<uint8_t> codes;
+  for (const quant::Scale& scale : matrix.scales.floats) {
+    scales.push_back(scale.scale);
+    codes.push_back(static_cast<uint8_t>(formats::encode_scale(format, scale.scale)));
+  }
+  if (format == formats::ScaleFormat::Float16)
+    return float_tensor({matrix.rows, blocks}, scales, DType::F16);
+  return {DType::U8, {matrix.rows, blocks}, bytes_of(codes)};
+}
+
 void add_weight(OwnedTensors& out, const std::string& name, const PackedWeight& weight) {
   const quant::PackedMatrix& matrix = weight.matrix;
   const QuantSpec& spec = matrix.spec;
@@ -69,6 +84,8 @@ void add_weight(OwnedTensors& out, const std::string& name, const PackedWeight& 
   if (has_code_scales(spec)) {
     const int64_t blocks = quant::groups_per_row(spec, matrix.cols);
     out[name + ".scales"] = {DType::U8, {matrix.rows, blocks}, bytes_of(matrix.scales.codes)};
+  } else if (spec.has_scale_codes()) {
+    out[name + ".scales"] = stored_scales(matrix);
   } else {
     std::vector<float> scales;
     std::vector<float> zeros;
@@ -117,9 +134,10 @@ class PackedReader {
     return values;
   }
 
-  std::vector<float> take_floats(const std::string& name, std::vector<int64_t> shape) {
+  std::vector<float> take_floats(const std::string& name, std::vector<int64_t> shape,
+                                 std::initializer_list<DType> types = {DType::F32, DType::BF16}) {
     const std::string place = file_.where() + ": tensor " + quote(name);
-    const TensorView& view = take(name, std::move(shape), {DType::F32, DType::BF16});
+    const TensorView& view = take(name, std::move(shape), types);
     std::vector<float> values = to_float32(view, place);
     for (size_t i = 0; i < values.size(); ++i)
       DRIFTLESS_REQUIRE(std::isfinite(values[i]), ErrorCode::Numeric, place,
@@ -136,6 +154,23 @@ class PackedReader {
   const Safetensors& file_;
   std::set<std::string> left_;
 };
+
+std::vector<quant::Scale> read_stored_scales(PackedReader& reader, const std::string& name,
+                                             std::vector<int64_t> shape,
+                                             formats::ScaleFormat format) {
+  std::vector<quant::Scale> scales;
+  if (format != formats::ScaleFormat::Float16) {
+    for (const uint8_t code : reader.take_bytes(name + ".scales", std::move(shape)))
+      scales.push_back({.scale = formats::decode_scale(format, code)});
+    return scales;
+  }
+  for (const float scale : reader.take_floats(name + ".scales", std::move(shape), {DType::F16})) {
+    DRIFTLESS_REQUIRE(scale > 0, ErrorCode::BadFile, "tensor ", quote(name), ": scale; got ", scale,
+                      ", expected more than 0");
+    scales.push_back({.scale = scale});
+  }
+  return scales;
+}
 
 /// A packed weight, checked for all that its decoding relies on.
 PackedWeight read_weight(PackedReader& reader, const quant::LinearLayer& layer,
@@ -159,6 +194,9 @@ PackedWeight read_weight(PackedReader& reader, const quant::LinearLayer& layer,
     DRIFTLESS_REQUIRE(!is_e8m0 || std::find(scales.codes.begin(), scales.codes.end(), kE8m0Nan) ==
                                       scales.codes.end(),
                       ErrorCode::BadFile, place, ": a scale is NaN");
+  } else if (spec.has_scale_codes()) {
+    const int64_t blocks = quant::groups_per_row(spec, length);
+    scales.floats = read_stored_scales(reader, layer.name, {layer.outputs, blocks}, spec.scale);
   } else {
     const int64_t runs = quant::run_count(spec, layer.outputs, length);
     const auto values = reader.take_floats(layer.name + ".scales", {runs});

@@ -5,6 +5,7 @@
 //
 //   NAME.codes         U8  [outputs, bytes a row]   packed codes (quant/packed.h)
 //   NAME.scales        U8  [outputs, blocks]        block formats: e8m0 or e4m3 codes
+//                      U8 or F16 [outputs, blocks]  blocks with scale=: codes of e5m3, e4m4; fp16
 //                      F32 [runs]                   element formats
 //   NAME.zeros         F32 [runs]                   element formats with zero points
 //   NAME.tensor_scale  F32 [1]                      two-level formats

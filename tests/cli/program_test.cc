@@ -72,7 +72,27 @@ TEST_F(Codec, DecodeOfEncodeIsFakeQuantization) {
   }
 }
 
+TEST_F(Codec, BlocksWithFractionsDecodeToFakeQuantization) {
+  const auto values = testing::awkward_values(97, 8);
+  write_floats(file("x"), values);
+  for (const char* text : {"int4/block32,scale=e5m3", "int4/block16,scale=e4m4,rule=mse",
+                           "fp4_e2m1/block32,scale=fp16,rule=rceil"}) {
+    const std::string flags = "--format " + std::string(text);
+    ASSERT_EQ(codec("encode", flags, "x", "codes").exit_code, 0);
+    ASSERT_EQ(codec("decode", flags + " --count 97", "codes", "y").exit_code, 0);
+    std::vector<float> expected(values.size());
+    quant::Quantizer(quant::parse_quant_spec(text))
+        .fake_quantize({values.data(), 1, 97}, {expected.data(), 1, 97});
+    EXPECT_EQ(read_floats(file("y")), expected) << text;
+  }
+}
+
 TEST_F(Codec, BytesByHand) {
+  write_floats(file("x"), {7.0f, -3.0f, 0.0f});
+  ASSERT_EQ(codec("encode", "--format int4/block4,scale=e5m3", "x", "y").exit_code, 0);
+  EXPECT_EQ(bytes_of(file("y")), (std::vector<int>{15 * 8, 7, 0xfd, 0, 0}));
+  ASSERT_EQ(codec("encode", "--format int4/block4,scale=fp16", "x", "y").exit_code, 0);
+  EXPECT_EQ(bytes_of(file("y")), (std::vector<int>{0, 0x3c, 7, 0xfd, 0, 0}));
   write_floats(file("x"), {1.0f, -0.75f, 0.0f});
   ASSERT_EQ(codec("encode", "--format mxint4,block=4", "x", "y").exit_code, 0);
   EXPECT_EQ(bytes_of(file("y")), (std::vector<int>{127, 4, 0xfd, 0, 0}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel set this processor can run gives the scalar set's bits, for every format, rule,
 // awkward length and alignment.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -97,6 +98,44 @@ TEST_P(EveryKernelSet, FakeGroups) {
         EXPECT_TRUE(same_bits(got, expected)) << "group " << group;
       });
     }
+  }
+}
+
+TEST_P(EveryKernelSet, FakeGroupsWithRoundedScales) {
+  using formats::ScaleRounding;
+  for (const char* name : {"int4", "int8_full", "fp4_e2m1", "fp8_e5m2"}) {
+    const formats::Element element = formats::format_by_name(name).element;
+    for (const auto& [scale, scale_name] : formats::scale_formats()) {
+      for (const ScaleRounding rounding : {ScaleRounding::Nearest, ScaleRounding::Up}) {
+        SCOPED_TRACE(std::string(name) + " " + std::string(scale_name));
+        for_each_stretch([&](const float* x, int64_t n) {
+          const Groups groups{n, 32, {scale, rounding}};
+          std::vector<float> got(static_cast<size_t>(n));
+          std::vector<float> expected(got.size());
+          EXPECT_EQ(set.fake_groups(element, x, groups, got.data()), kAllFinite);
+          kScalarKernels.fake_groups(element, x, groups, expected.data());
+          EXPECT_TRUE(same_bits(got, expected));
+        });
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernelSet, SquaredErrors) {
+  for (const Format& format : formats::formats()) {
+    if (format.element.min >= 0) continue;
+    SCOPED_TRACE(format.name);
+    for_each_stretch([&](const float* x, int64_t n) {
+      const std::span run(x, static_cast<size_t>(std::min(n, formats::kMaxBlock)));
+      const float absmax =
+          std::bit_cast<float>(kScalarKernels.absmax_bits(run.data(), std::ssize(run)));
+      const float scale = symmetric_scale(format.element, absmax).scale;
+      for (const float share : {1.0f, 0.75f, 0.5f}) {
+        const float unit = formats::error_unit(absmax);
+        EXPECT_EQ(set.squared_error(format.element, run, scale * share, unit),
+                  kScalarKernels.squared_error(format.element, run, scale * share, unit));
+      }
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/quant/quantizer.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -30,6 +31,13 @@ std::vector<std::string> every_dynamic_spec() {
       }
       specs.push_back(name + "/channel,calib=mse");
       specs.push_back(name + "/group32,calib=p90");
+      if (format.element.min == 0 || format.element.bits > 8) continue;
+      for (const auto& [scale, scale_name] : formats::scale_formats()) {
+        for (const char* rule : {"round", "rceil", "mse"}) {
+          specs.push_back(name + "/block32,scale=" + std::string(scale_name) + ",rule=" + rule);
+        }
+        specs.push_back(name + "/block7,scale=" + std::string(scale_name));
+      }
     } else {
       specs.push_back(name);
       specs.push_back(name + ",block=16");
@@ -100,6 +108,31 @@ TEST(Quantizer, HandComputedScales) {
   const std::vector<float> rows = {14, 1, 7, 1};
   EXPECT_EQ(fake(Quantizer(parse_quant_spec("int4/token")), {rows.data(), 2, 2}),
             (std::vector<float>{14, 0, 7, 1}));
+}
+
+TEST(Quantizer, HandComputedScalesWithFractions) {
+  // 7.3 / 7 = 1.043 becomes 1; 7.3 is clipped by less than half a step.
+  const std::vector<float> x = {7.3f, -3.4f, 2.6f, 0.4f};
+  EXPECT_EQ(fake(Quantizer(parse_quant_spec("int4/block4,scale=e5m3")), {x.data(), 1, 4}),
+            (std::vector<float>{7, -3, 3, 0}));
+  // Upwards 1.125: 6.49, -3.02, 2.31, 0.36.
+  EXPECT_EQ(
+      fake(Quantizer(parse_quant_spec("int4/block4,scale=e5m3,rule=rceil")), {x.data(), 1, 4}),
+      (std::vector<float>{6.75f, -3.375f, 2.25f, 0}));
+  // All but the first value lie on a grid of 0.75, an octave's half below 1: 7 steps reach 5.25.
+  const std::vector<float> y = {7, 0.75f, -2.25f, 3.75f, 2.25f, -3.75f, 0.75f, 0.75f};
+  const auto mse = Quantizer(parse_quant_spec("int4/block8,scale=e5m3,rule=mse"));
+  const auto scale = mse.quantize({y.data(), 1, 8}).scales.floats[0].scale;
+  const auto error = [&](float s) {
+    double sum = 0;
+    for (const float v : y) {
+      const double code = std::clamp(std::nearbyint(v / s), -7.0f, 7.0f);
+      sum += (v - code * s) * (v - code * s);
+    }
+    return sum;
+  };
+  for (const float other : {1.125f, 1.0f, 0.9375f, 0.875f, 0.8125f, 0.75f})
+    EXPECT_LE(error(scale), error(other) + 1e-4) << scale << " against " << other;
 }
 
 TEST(Quantizer, StaticScalesClip) {

@@ -28,6 +28,9 @@ TEST(QuantSpec, CanonicalTextsRoundTrip) {
                                  "mxint4,rule=mse,block=16",
                                  "mxint4,window=4",
                                  "mxfp4,rule=mse,window=0",
+                                 "int4/block32,scale=e5m3",
+                                 "int3/block16,scale=e4m4,rule=mse",
+                                 "fp4_e2m1/block32,scale=fp16,rule=rceil",
                                  "nvfp4",
                                  "bf16",
                                  "fp8_e4m3",
@@ -42,6 +45,8 @@ TEST(QuantSpec, DefaultsAreLeftOutOfTheText) {
   EXPECT_EQ(to_string(parse_quant_spec("int4/static")), "int4/tensor/static");
   EXPECT_EQ(to_string(parse_quant_spec("mxint4,rule=floor,block=32")), "mxint4");
   EXPECT_EQ(to_string(parse_quant_spec("int4,calib=absmax")), "int4");
+  EXPECT_EQ(to_string(parse_quant_spec("int4/block8,rule=round,scale=e5m3")),
+            "int4/block8,scale=e5m3");
 }
 
 TEST(QuantSpec, EveryFormatThatHasAZeroIsAQuantizer) {
@@ -49,6 +54,24 @@ TEST(QuantSpec, EveryFormatThatHasAZeroIsAQuantizer) {
     if (format.element.min > 0) continue;
     EXPECT_EQ(parse_quant_spec(format.name).format, &format);
   }
+}
+
+TEST(QuantSpec, WrongScalesSayWhatWasMeant) {
+  const auto code = ErrorCode::InvalidArgument;
+  EXPECT_ERROR(parse_quant_spec("int4/block32"), code, "expected scale=e5m3, e4m4, fp16");
+  EXPECT_ERROR(parse_quant_spec("int4/block32,scale=e5m4"), code, "did you mean 'e5m3'");
+  EXPECT_ERROR(parse_quant_spec("int4/block32,scale=e8m0"), code, "a name such as mxint4");
+  EXPECT_ERROR(parse_quant_spec("fp4_e2m1/block16,scale=e4m3"), code, "nvfp4");
+  EXPECT_ERROR(parse_quant_spec("int4/group32,scale=e5m3"), code, "in blocks");
+  EXPECT_ERROR(parse_quant_spec("mxint4,scale=e5m3"), code, "in blocks");
+  EXPECT_ERROR(parse_quant_spec("uint4/block32,scale=e5m3"), code, "a symmetric format");
+  EXPECT_ERROR(parse_quant_spec("bf16/block32,scale=e5m3"), code, "at most 8 bits");
+  EXPECT_ERROR(parse_quant_spec("int4/block300,scale=e5m3"), code, "256");
+  EXPECT_ERROR(parse_quant_spec("int4/block32/static,scale=e5m3"), code, "static scales");
+  EXPECT_ERROR(parse_quant_spec("int4/block32,scale=e5m3,rule=even"), code, "round, rceil or mse");
+  EXPECT_ERROR(parse_quant_spec("int4/block32,scale=e5m3,calib=mse"), code, "rule=");
+  EXPECT_ERROR(parse_quant_spec("int4/block32,scale=e5m3,window=4"), code, "mx formats");
+  EXPECT_ERROR(parse_quant_spec("e5m3/tensor"), code, "stores scales");
 }
 
 TEST(QuantSpec, WrongTextsSayWhatWasMeant) {

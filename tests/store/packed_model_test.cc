@@ -72,7 +72,8 @@ void expect_survives(const Checkpoint& checkpoint, const quant::QuantPlan& plan)
 
 TEST(PackedModel, SurvivesItsFile) {
   for (const char* weights : {"mxint4,window=4", "mxint4,rule=mse", "mxint8", "int8/channel",
-                              "uint4/group32", "nvfp4", "int3/tensor"}) {
+                              "uint4/group32", "nvfp4", "int3/tensor", "int4/block32,scale=e5m3",
+                              "int4/block16,scale=e4m4,rule=mse", "fp4_e2m1/block32,scale=fp16"}) {
     SCOPED_TRACE(weights);
     expect_survives(testing::small_checkpoint(), plan_of(weights, "mxint4,window=4"));
   }

@@ -47,7 +47,8 @@ void print_build() {
 int64_t packed_bytes(const store::PackedWeight& weight) {
   const quant::RunScales& scales = weight.matrix.scales;
   return std::ssize(weight.matrix.bytes) + std::ssize(scales.codes) +
-         4 * (std::ssize(scales.floats) + std::ssize(weight.factors));
+         formats::scale_bits(weight.matrix.spec.scale) / 8 * std::ssize(scales.floats) +
+         4 * std::ssize(weight.factors);
 }
 
 /// What multiplies a packed model: the native engine, or why that cannot.

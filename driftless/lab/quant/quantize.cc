@@ -105,6 +105,9 @@ class DeviceQuantizer {
 
   /// Returns the scales, [count, 2], where they were found apart from the values.
   at::Tensor run(const cuda::QuantizeBuffers& buffers) const {
+    DRIFTLESS_REQUIRE(
+        !spec_.has_scale_codes(), ErrorCode::Unsupported, "quantizer '", to_string(spec_),
+        "': blocks with scale= have no CUDA kernel; expected backend cpu or cpu-torch");
     if (spec_.format->scaling == Scaling::PowerOfTwo && spec_.window == quant::kNoWindow) {
       cuda::quantize_blocks(spec_, shape_, buffers, current_stream());
       return {};

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "driftless/formats/block.h"
+#include "driftless/formats/scale_format.h"
 #include "driftless/quant/scale.h"
 
 namespace driftless::quant {
@@ -19,6 +20,7 @@ namespace driftless::quant {
 struct Groups {
   int64_t n;
   int64_t group;
+  formats::ScaleRule rule{};  ///< of fake_groups, for symmetric formats
 };
 
 /// What the kernels that look for NaN and infinity return when there is none.
@@ -42,6 +44,10 @@ struct KernelSet {
   /// The same with the shared exponent of each block.
   int64_t (*fake_blocks)(const formats::BlockScaling& scaling, const float* x, Groups groups,
                          float* out) noexcept;
+
+  /// formats::scaled_squared_error.
+  uint32_t (*squared_error)(const formats::Element& element, std::span<const float> run,
+                            float scale, float unit) noexcept;
 
   /// One code a byte, and one e8m0 code a block. Returns as fake_blocks.
   int64_t (*encode_blocks)(const formats::BlockScaling& scaling, const float* x, Groups groups,

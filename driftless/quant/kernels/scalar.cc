@@ -44,7 +44,8 @@ int64_t for_each_group(const float* x, Groups groups, Visit visit) noexcept {
 
 int64_t fake_groups(const Element& element, const float* x, Groups groups, float* out) noexcept {
   return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length) {
-    const Scale scale = scale_of(element, extent(x + first, length));
+    Scale scale = scale_of(element, extent(x + first, length));
+    scale.scale = formats::round_scale(groups.rule, scale.scale);
     fake_scaled(element, scale, x + first, length, out + first);
   });
 }
@@ -95,6 +96,7 @@ constinit const KernelSet kScalarKernels = {
     .fake_scaled = fake_scaled,
     .fake_groups = fake_groups,
     .fake_blocks = fake_blocks,
+    .squared_error = formats::scaled_squared_error,
     .encode_blocks = encode_blocks,
     .pack4 = pack4,
     .unpack4 = unpack4,

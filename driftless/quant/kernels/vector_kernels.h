@@ -130,7 +130,8 @@ struct VectorKernels {
                                      const float* x, Groups groups, float* out) noexcept {
     return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length, float absmax) {
       const Scale scale = symmetric_scale(element, absmax);
-      fake_symmetric(round, scale.scale, x + first, length, out + first);
+      fake_symmetric(round, formats::round_scale(groups.rule, scale.scale), x + first, length,
+                     out + first);
     });
   }
 
@@ -147,6 +148,29 @@ struct VectorKernels {
       return fake_groups_rounded(element, UniformRounding<V>(element), x, groups, out);
     }
     return fake_groups_rounded(element, FloatRounding<V>(element), x, groups, out);
+  }
+
+  template <class Rounding>
+  static uint32_t squared_error_rounded(const Rounding& round, std::span<const float> run,
+                                        float scale, float unit) noexcept {
+    const F divisor = V::set(scale);
+    const F step = V::set(scale * unit);
+    I sum = V::set_int(0);
+    for_each(run.data(), static_cast<int64_t>(run.size()), [&](F v) noexcept {
+      const F scaled = V::div(v, divisor);
+      const F error = V::mul(V::sub(scaled, round(scaled)), step);
+      sum = V::int_add(sum, V::to_int(V::mul(error, error)));
+    });
+    return V::reduce_add(sum);
+  }
+
+  static uint32_t squared_error(const formats::Element& element, std::span<const float> run,
+                                float scale, float unit) noexcept {
+    if (!is_vectorizable(element)) return kScalarKernels.squared_error(element, run, scale, unit);
+    if (is_uniform(element)) {
+      return squared_error_rounded(UniformRounding<V>(element), run, scale, unit);
+    }
+    return squared_error_rounded(FloatRounding<V>(element), run, scale, unit);
   }
 
   /// As formats::shared_exponent for a block whose largest magnitude is known.
@@ -265,6 +289,7 @@ struct VectorKernels {
             .fake_scaled = fake_scaled,
             .fake_groups = fake_groups,
             .fake_blocks = fake_blocks,
+            .squared_error = squared_error,
             .encode_blocks = encode_blocks,
             .pack4 = pack4,
             .unpack4 = unpack4};

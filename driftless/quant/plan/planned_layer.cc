@@ -36,7 +36,11 @@ bool is_exact_in_bf16(const QuantSpec& spec) noexcept {
   const bool is_power_of_two =
       spec.granularity == Granularity::Unit || spec.format->scaling == formats::Scaling::PowerOfTwo;
   constexpr int kBf16MantissaBits = 7;
-  return is_power_of_two && spec.format->element.mantissa_bits <= kBf16MantissaBits;
+  const int element_bits = spec.format->element.mantissa_bits;
+  // A code times the 8 to 15 (e5m3) or 16 to 31 (e4m4) steps of its scale.
+  if (spec.scale == formats::ScaleFormat::E5m3) return element_bits + 4 <= kBf16MantissaBits;
+  if (spec.scale == formats::ScaleFormat::E4m4) return element_bits + 5 <= kBf16MantissaBits;
+  return is_power_of_two && element_bits <= kBf16MantissaBits;
 }
 
 Quantizer weight_quantizer(const LayerPlan& plan) { return {plan.weights, plan.weight_scales}; }

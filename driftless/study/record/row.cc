@@ -91,7 +91,7 @@ double bits_per_value(const quant::QuantSpec& spec, int64_t inputs) {
     case Granularity::Block:
       return bits + 8.0 / static_cast<double>(spec.group);
     case Granularity::Group:
-      return bits + kFloatBits / static_cast<double>(spec.group);
+      return bits + formats::scale_bits(spec.scale) / static_cast<double>(spec.group);
     case Granularity::Channel:
     case Granularity::Token:
       return bits + kFloatBits / static_cast<double>(inputs);

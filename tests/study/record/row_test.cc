@@ -21,6 +21,8 @@ TEST(Row, BitsCountTheScales) {
   EXPECT_EQ(bits("int4/token"), 4.5);
   EXPECT_EQ(bits("int4/group32"), 5);
   EXPECT_EQ(bits("mxint4"), 4.25);
+  EXPECT_EQ(bits("int4/block32,scale=e5m3"), 4.25);
+  EXPECT_EQ(bits("int4/block32,scale=fp16"), 4.5);
   EXPECT_EQ(bits("nvfp4"), 4.5);
   EXPECT_EQ(bits("mxint4,block=16"), 4.5);
   EXPECT_EQ(bits("bf16"), 16);
