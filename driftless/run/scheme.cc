@@ -33,25 +33,21 @@ quant::QuantPlan uncalibrated_plan(const SchemeText& scheme, const store::Checkp
   return plan;
 }
 
-/// Draws the boards and calibrates; returns what was done, for results.
-std::string calibrate(const CalibrationOptions& options, const store::Checkpoint& checkpoint,
-                      const BackendOptions& backend, std::span<const task::Example> scored,
-                      quant::QuantPlan& plan) {
+}  // namespace
+
+CalibrationBoards calibration_source(const CalibrationOptions& options,
+                                     const store::Checkpoint& checkpoint,
+                                     std::span<const task::Example> scored) {
   const task::Task& task = task_of(checkpoint);
   std::vector<task::Example> file;
   if (!options.data.empty()) file = read_boards(task, {.path = options.data});
   require_fits(checkpoint, file, options.data);
-  CalibrationBoards source(options, {.task = task,
-                                     .cells = checkpoint.config.seq_len,
-                                     .file = std::move(file),
-                                     .scored = scored});
-  const int64_t count = options.boards > 0 ? options.boards : source.usual_count();
-  const auto seed = static_cast<uint64_t>(options.seed.value_or(study::kCalibrationSeed));
-  calibrate(checkpoint, backend, options, source.draw(count, seed), std::span(&plan, 1));
-  return source.describe(count, seed);
+  return {options,
+          {.task = task,
+           .cells = checkpoint.config.seq_len,
+           .file = std::move(file),
+           .scored = scored}};
 }
-
-}  // namespace
 
 SchemeText packing_scheme(SchemeText scheme) {
   if (!scheme.plan.empty()) return scheme;
@@ -73,8 +69,13 @@ PlannedScheme planned_scheme(const SchemeText& scheme, const store::Checkpoint& 
     result.plan = native::with_windows(std::move(result.plan));
   }
   result.text = quant::describe(result.plan, layers);
-  if (result.plan.needs_calibration())
-    result.calibration = calibrate(scheme.calibration, checkpoint, backend, scored, result.plan);
+  if (!result.plan.needs_calibration()) return result;
+  const CalibrationOptions& options = scheme.calibration;
+  CalibrationBoards source = calibration_source(options, checkpoint, scored);
+  const int64_t count = options.boards > 0 ? options.boards : source.usual_count();
+  const auto seed = static_cast<uint64_t>(options.seed.value_or(study::kCalibrationSeed));
+  calibrate(checkpoint, backend, options, source.draw(count, seed), std::span(&result.plan, 1));
+  result.calibration = source.describe(count, seed);
   return result;
 }
 

@@ -39,6 +39,11 @@ struct PlannedScheme {
   std::string calibration;  // "200 boards of FILE, seed 1", or empty
 };
 
+/// Where the boards of a calibration come from. Throws what reading them throws.
+CalibrationBoards calibration_source(const CalibrationOptions& options,
+                                     const store::Checkpoint& checkpoint,
+                                     std::span<const task::Example> scored);
+
 /// The plan of the file or of the scheme, calibrated on the drawn boards where it needs to be, on
 /// the backend that will run it; `scored` are the boards that it will be scored on. Throws what
 /// CalibrationBoards, find_device, reading, resolving and calibrating throw.

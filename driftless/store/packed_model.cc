@@ -235,7 +235,12 @@ std::string text_or_empty(const Safetensors& file, const std::string& key) {
 
 }  // namespace
 
-PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& plan) {
+quant::QuantizedMatrix round_to_nearest(const quant::LayerPlan& layer, quant::ConstMat weight) {
+  return quant::weight_quantizer(layer).quantize(weight);
+}
+
+PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& plan,
+                       const RoundWeight& round) {
   const auto layers = reason::linear_layers(checkpoint.config);
   quant::require_fits(plan, layers, std::ssize(model::schedule(checkpoint.config)), "plan");
   PackedModel model{.config = checkpoint.config, .plan = plan, .tensors = checkpoint.tensors};
@@ -259,8 +264,7 @@ PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& pla
     PackedWeight packed;
     packed.factors.assign(item.factors().begin(), item.factors().end());
     try {
-      packed.matrix = quant::pack(quant::weight_quantizer(*planned).quantize(
-          {values.data(), layer.outputs, item.length()}));
+      packed.matrix = quant::pack(round(*planned, {values.data(), layer.outputs, item.length()}));
     } catch (const Error& error) {
       fail(error.code(), "layer '", layer.name, "': weight: ", error.what());
     }
@@ -306,6 +310,7 @@ void save_packed(const std::filesystem::path& path, const PackedModel& model) {
                        {"plan", quant::plan_to_json(model.plan)},
                        {"source_sha256", model.source_sha256}};
   if (!model.calibration.empty()) metadata.emplace("calibration", model.calibration);
+  if (!model.method.empty()) metadata.emplace("method", model.method);
   metadata.emplace("content_sha256", content_sha256(metadata, views));
   write_safetensors(path, views, metadata);
 }
@@ -328,7 +333,8 @@ PackedModel parse_packed(const Safetensors& file) {
       .config = model::config_from_json(metadata_value(file, "config"), where + ": config"),
       .plan = quant::plan_from_json(metadata_value(file, "plan"), where + ": plan"),
       .source_sha256 = metadata_value(file, "source_sha256"),
-      .calibration = text_or_empty(file, "calibration")};
+      .calibration = text_or_empty(file, "calibration"),
+      .method = text_or_empty(file, "method")};
   const auto layers = reason::linear_layers(model.config);
   quant::require_fits(model.plan, layers, std::ssize(model::schedule(model.config)),
                       where + ": plan");

@@ -13,11 +13,12 @@
 //
 // All other tensors keep their names, in BF16 where that holds every value and in F32 otherwise;
 // biases are as the plan rounds them. More metadata: `packed` (version 1), `config`,
-// `source_sha256`, `calibration` (absent: none), and `content_sha256`, the hash of what the file
-// says.
+// `source_sha256`, `calibration` (absent: none), `method` (how weights were rounded; absent: to the
+// nearest code), and `content_sha256`, the hash of what the file says.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,12 +41,21 @@ struct PackedModel {
   TensorMap tensors{};                                         ///< all others
   std::string source_sha256{};  ///< of the checkpoint's file; empty where there was none
   std::string calibration{};    ///< "200 boards of FILE, seed 0", or empty
+  std::string method{};         ///< "gptq, second moments of ...", or empty: nearest
 };
+
+/// The codes of a layer's weight, which is smoothed and rotated already.
+using RoundWeight =
+    std::function<quant::QuantizedMatrix(const quant::LayerPlan& layer, quant::ConstMat weight)>;
+
+/// To the nearest code, by the layer's own quantizer.
+quant::QuantizedMatrix round_to_nearest(const quant::LayerPlan& layer, quant::ConstMat weight);
 
 /// Quantizes the weights and biases of a complete checkpoint as a calibrated plan says. Throws what
 /// quant::require_fits and quant::PlannedLayer throw, and Unsupported, naming the layer, for a
 /// weight whose codes have more than 8 bits.
-PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& plan);
+PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& plan,
+                       const RoundWeight& round = round_to_nearest);
 
 /// Throws Io where the file cannot be written.
 void save_packed(const std::filesystem::path& path, const PackedModel& model);

@@ -62,6 +62,7 @@ void print_packed(const store::PackedModel& packed, const std::string& path) {
   std::printf("packed      %s\n", quant::describe(packed.plan, layers).c_str());
   std::printf("source      sha256 %s\n", packed.source_sha256.c_str());
   if (!packed.calibration.empty()) std::printf("calibrated  %s\n", packed.calibration.c_str());
+  if (!packed.method.empty()) std::printf("rounded     %s\n", packed.method.c_str());
   std::printf("size        %lld bytes\n", static_cast<long long>(std::filesystem::file_size(path)));
   std::printf("native      %s\n", native_text(packed).c_str());
   for (const auto& [name, weight] : packed.weights) {

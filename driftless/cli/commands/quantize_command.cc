@@ -12,6 +12,7 @@
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/native/native_reasoner.h"
+#include "driftless/run/rounding.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
@@ -21,21 +22,23 @@ struct QuantizeOptions {
   std::string model;
   std::string output;
   run::SchemeText scheme;
+  std::string method = "nearest";
 };
 
 void quantize(const QuantizeOptions& options) {
   const run::SchemeText asked = run::packing_scheme(options.scheme);
+  const run::Rounding rounding = run::parse_rounding(options.method);
   const store::Checkpoint checkpoint = load_float_model(options.model);
-  const run::PlannedScheme scheme =
-      run::planned_scheme(asked, checkpoint, {.device = "native"}, {});
+  const run::BackendOptions backend{.device = "native"};
+  const run::PlannedScheme scheme = run::planned_scheme(asked, checkpoint, backend, {});
   store::PackedModel packed = [&] {
     const Progress progress("packing " + scheme.text);
-    return store::pack_model(checkpoint, scheme.plan);
+    return run::pack(checkpoint, scheme, rounding, backend, options.scheme.calibration);
   }();
   packed.source_sha256 = sha256_of_file(options.model);
-  packed.calibration = scheme.calibration;
   store::save_packed(options.output, packed);
   if (!scheme.calibration.empty()) std::printf("calibrated on %s\n", scheme.calibration.c_str());
+  if (!packed.method.empty()) std::printf("%s\n", packed.method.c_str());
   std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
               static_cast<unsigned long long>(std::filesystem::file_size(options.output)),
               static_cast<unsigned long long>(std::filesystem::file_size(options.model)));
@@ -50,6 +53,11 @@ void add_quantize_command(const Verb& verb) {
   verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
   verb.add_output("OUT,--out", options->output, "packed model to write (safetensors)").required();
   add_scheme_flags(verb, options->scheme);
+  verb.add_option("--method", options->method,
+                  "rounding of weights: nearest, gptq (makes up for errors) or gptaq (for those of "
+                  "activations too)")
+      .shows_default()
+      .group("Quantization");
   verb.example("driftless quantize model.safetensors --out packed.safetensors --weights mxint4");
   verb.runs([options] { quantize(*options); });
 }

@@ -53,6 +53,43 @@ TEST_F(NativeCommands, PackedNativeSimulatedAndSourceAgree) {
   EXPECT_NE(info.out.find("native      runs on"), std::string::npos) << info.out;
 }
 
+TEST_F(NativeCommands, ScalesWithFractionsArePackedAndSimulated) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  const std::string scheme = " --weights int4/block32,scale=e5m3 --acts int4/block32,scale=e5m3";
+  const std::string packed = file("packed.safetensors");
+  const Outcome outcome = driftless("quantize " DRIFTLESS_MODEL " " + packed + scheme);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("native: no: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("simulation only"), std::string::npos) << outcome.out;
+  EXPECT_EQ(predictions(packed, ""), predictions(DRIFTLESS_MODEL, scheme));
+  const Outcome info = driftless("info " + packed);
+  EXPECT_NE(info.out.find("int4/block32,scale=e5m3, 4.2"), std::string::npos) << info.out;
+}
+
+TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
+  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
+  const std::string packed = file("packed.safetensors");
+  const auto quantize = [&](const std::string& flags) {
+    return driftless("quantize " DRIFTLESS_MODEL " " + packed +
+                     " --weights mxint4 --calibration-boards 2 " + flags);
+  };
+  ASSERT_EQ(quantize("").exit_code, 0);
+  const auto nearest = testing::text_of(packed);
+  for (const std::string method : {"gptq", "gptaq"}) {
+    const Outcome outcome = quantize("--method " + method);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::string said =
+        method + ": second moments of 2 generated boards, seed 1; damping 0.01";
+    EXPECT_NE(outcome.out.find(said), std::string::npos) << outcome.out;
+    EXPECT_NE(testing::text_of(packed), nearest);
+    const Outcome info = driftless("info " + packed);
+    EXPECT_NE(info.out.find("rounded     " + said), std::string::npos) << info.out;
+    EXPECT_NE(info.out.find("native      runs on"), std::string::npos) << info.out;
+    EXPECT_FALSE(predictions(packed, "--native").empty());
+  }
+  expect_failure(quantize("--method gptk"), 10, "did you mean 'gptq'");
+}
+
 TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {
   if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   model::ModelConfig config = model::find_preset("trm-sudoku-att").config;
