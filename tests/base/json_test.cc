@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/base/json.h"
 
+#include <chrono>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,16 @@ TEST(Json, BoundsTheNesting) {
   };
   EXPECT_EQ(message_of(nested(kMaxJsonDepth)), "no error");
   EXPECT_NE(message_of(nested(100000)).find("nests too deeply"), std::string::npos);
+}
+
+TEST(Json, TakesTimeInProportion) {
+  // 40000 objects with a few keys each took over a minute where every end searched its parent.
+  std::string text = "{";
+  for (int i = 0; i < 40000; ++i)
+    text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":{"a":[1,2],"b":{"c":3}})";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_json(text + "}", "here").size(), 40000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace
