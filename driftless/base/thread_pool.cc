@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/base/thread_pool.h"
 
+#include <system_error>
 #include <utility>
 
 #include "driftless/base/error.h"
 
 namespace driftless {
 namespace {
-
-constexpr int64_t kMaxThreads = 1024;
 
 /// Returns when `value` is no longer `old`. Waking a sleeping thread takes tens of microseconds, as
 /// long as a short loop, so it looks for about that long before it sleeps.
@@ -23,14 +22,25 @@ void wait_for_change(const std::atomic<Value>& value, Value old) {
 }  // namespace
 
 ThreadPool::ThreadPool(int64_t threads) {
-  DRIFTLESS_REQUIRE(threads >= 1 && threads <= kMaxThreads, ErrorCode::InvalidArgument,
-                    "threads; got ", threads, ", expected 1 to ", kMaxThreads);
+  DRIFTLESS_REQUIRE(threads >= 1 && threads <= kMostThreads, ErrorCode::InvalidArgument,
+                    "threads; got ", threads, ", expected 1 to ", kMostThreads);
   threads_.reserve(static_cast<size_t>(threads - 1));
-  for (int64_t worker = 1; worker < threads; ++worker)
-    threads_.emplace_back([this, worker] { serve(worker); });
+  try {
+    for (int64_t worker = 1; worker < threads; ++worker)
+      threads_.emplace_back([this, worker] { serve(worker); });
+  } catch (const std::system_error& error) {
+    stop();
+    fail(ErrorCode::Unsupported, "threads: the system starts no more of them; got ", thread_count(),
+         ", expected ", threads, "; ask for fewer (", error.code().message(), ")");
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   is_stopping_ = true;
   ++generation_;
   generation_.notify_all();

@@ -14,7 +14,10 @@ namespace driftless {
 
 class ThreadPool {
  public:
-  /// `threads` counts the calling thread; throws InvalidArgument unless it is 1 to 1024.
+  static constexpr int64_t kMostThreads = 1024;
+
+  /// `threads` counts the calling thread; throws InvalidArgument unless it is 1 to kMostThreads,
+  /// Unsupported where the system starts no more of them.
   explicit ThreadPool(int64_t threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -39,6 +42,7 @@ class ThreadPool {
   void run(int64_t count, const void* body, Call call);
   void serve(int64_t worker);
   void take_indices(int64_t worker);
+  void stop();
 
   // The loop in progress. Workers read it between entering (busy_workers_) and leaving, and only if
   // is_open_ after they entered; it changes only while closed and without busy workers. So a worker

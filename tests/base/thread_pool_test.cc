@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/base/thread_pool.h"
 
+#include <fstream>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "tests/testing/expect_error.h"
 
 namespace driftless {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasSanitizer = true;
+#else
+constexpr bool kHasSanitizer = false;
+#endif
 
 TEST(ThreadPool, RunsEveryIndexOnceWithAValidWorker) {
   for (const int64_t threads : {1, 2, 3, 8}) {
@@ -50,6 +59,21 @@ TEST(ThreadPool, PassesTheFirstExceptionOnAndStaysUsable) {
 TEST(ThreadPool, RejectsBadCounts) {
   EXPECT_ERROR(ThreadPool(0), ErrorCode::InvalidArgument, "threads; got 0");
   EXPECT_ERROR(ThreadPool(1025), ErrorCode::InvalidArgument, "1025");
+}
+
+TEST(ThreadPool, AThreadThatCannotStartIsAnError) {
+  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+  rlimit low = limit;
+  constexpr rlim_t kRoom = 100 << 20;  // for a few stacks
+  low.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + kRoom;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &low), 0);
+  EXPECT_ERROR(ThreadPool(1000), ErrorCode::Unsupported, "expected 1000; ask for fewer");
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+  EXPECT_EQ(ThreadPool(4).thread_count(), 4);
 }
 
 }  // namespace
