@@ -7,10 +7,12 @@
 #include <string>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "driftless/base/error.h"
+#include "driftless/base/input_file.h"
 
 namespace driftless {
 namespace {
@@ -71,22 +73,72 @@ bool sync_folder(const std::filesystem::path& folder) {
   return opened.get() < 0 || ::fsync(opened.get()) == 0 || errno == EINVAL;
 }
 
+constexpr std::string_view kTemporary = ".tmp.XXXXXX";  // mkostemp fills in the last six
+
+/// Removes what runs that were killed have left of this file. Who is writing holds a lock.
+void remove_leftovers(const std::filesystem::path& target) {
+  const std::string start = target.filename().string() + ".tmp.";
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  std::error_code error;
+  using Walk = std::filesystem::directory_iterator;
+  for (Walk entry(folder, error); !error && entry != Walk(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(start) || name.size() != start.size() + 6) continue;
+    const Descriptor file(
+        ::open(entry->path().c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (file.get() >= 0 && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+        ::flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+      ::unlink(entry->path().c_str());
+  }
+}
+
+/// A new file beside the target, locked where the file system has locks; `name` becomes its own.
+int make_temporary(const std::filesystem::path& target, std::string& name) {
+  for (;;) {
+    name = target.string() + std::string(kTemporary);
+    const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd < 0) return fd;
+    static_cast<void>(::flock(fd, LOCK_EX));
+    struct stat status {};
+    if (::fstat(fd, &status) != 0 || status.st_nlink > 0) return fd;
+    ::close(fd);  // taken for a leftover before it was locked
+  }
+}
+
 void replace_file(const std::filesystem::path& path, const std::optional<struct stat>& old,
                   std::span<const std::byte> bytes) {
   const std::filesystem::path target = follow_links(path);
   if (old && ::access(target.c_str(), W_OK) != 0) fail_io(path, "cannot write");
-  std::string temporary = target.string() + ".tmp.XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  remove_leftovers(target);
+  std::string temporary;
+  const Descriptor file(make_temporary(target, temporary));
   if (file.get() < 0) fail_io(path, "cannot create a file beside it for writing");
   const bool is_stored = write_all(file.get(), bytes) && set_rights(file.get(), old) &&
-                         ::fsync(file.get()) == 0 && file.close();
-  if (!is_stored || ::rename(temporary.c_str(), target.c_str()) != 0) {
+                         ::fsync(file.get()) == 0 &&
+                         ::rename(temporary.c_str(), target.c_str()) == 0;
+  if (!is_stored) {
     const int reason = errno;
     ::unlink(temporary.c_str());
     errno = reason;
     fail_io(path, "cannot write");
   }
   if (!sync_folder(target.parent_path())) fail_io(path, "written, but its folder cannot be synced");
+}
+
+/// What there is of a file that states no size.
+void read_unsized(InputFile& file, const std::filesystem::path& path,
+                  std::vector<std::byte>& bytes) {
+  constexpr size_t kPart = 1 << 16;
+  constexpr size_t kMost = 16 << 20;
+  for (size_t filled = 0;; filled = bytes.size()) {
+    DRIFTLESS_REQUIRE(filled <= kMost, ErrorCode::Io, path.string(),
+                      ": cannot read; got a file that states no size, expected at most ", kMost,
+                      " bytes of it");
+    bytes.resize(filled + kPart);
+    bytes.resize(filled + file.read(std::span(bytes).subspan(filled)));
+    if (bytes.size() < filled + kPart) return;
+  }
 }
 
 /// For devices, pipes and the like.
@@ -111,22 +163,10 @@ std::filesystem::path follow_links(const std::filesystem::path& path) {
 }
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail_io(path, "cannot open for reading");
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail_io(path, "cannot read the size");
-  DRIFTLESS_REQUIRE(S_ISREG(status.st_mode), ErrorCode::Io, path.string(),
-                    ": cannot read; got a folder or device, expected a regular file");
-  std::vector<std::byte> bytes(static_cast<size_t>(status.st_size));
-  size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_io(path, "cannot read");
-    DRIFTLESS_REQUIRE(got > 0, ErrorCode::Io, path.string(), ": cannot read; got ", filled,
-                      " bytes, expected ", bytes.size(), "; the file shrank while being read");
-    filled += static_cast<size_t>(got);
-  }
+  InputFile file(path);
+  std::vector<std::byte> bytes(file.size());
+  file.read_all(bytes);
+  if (bytes.empty()) read_unsized(file, path, bytes);
   return bytes;
 }
 

@@ -10,7 +10,8 @@
 
 namespace driftless {
 
-/// The bytes of a regular file. Throws Io when it is missing, not a file, or unreadable.
+/// The bytes of a regular file. Throws Io as InputFile does, and where a file that states no size
+/// (in /proc) has more than 16 MiB.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 /// What a symbolic link leads to in the end, which need not exist; any other path as it is. Throws
@@ -20,8 +21,8 @@ std::filesystem::path follow_links(const std::filesystem::path& path);
 /// Writes to a temporary name in the same folder, flushes to disk, then renames over `path`, or
 /// over what it leads to where it is a symbolic link. A file that is there keeps its mode and, as
 /// far as the system lets us, its owner; one that may not be written is not replaced. On any
-/// failure throws Io, leaves the previous file as it was and removes the temporary. A device or
-/// pipe is written into instead.
+/// failure throws Io, leaves the previous file as it was and removes the temporary; one that a
+/// killed program left behind goes with the next write. A device or pipe is written into instead.
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomic(const std::filesystem::path& path, std::string_view text);
 

@@ -100,7 +100,8 @@ const task::Task& task_of_vocabulary(int64_t vocab_size, const BoardFile& source
 const task::Task* looks_like(const BoardFile& source) {
   if (is_dataset_folder(source))
     return &task_of_vocabulary(store::read_dataset(source.path, source.split).vocab_size, source);
-  if (std::filesystem::is_directory(source.path)) return &task::find_task("arc");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(source.path, ignored)) return &task::find_task("arc");
   return task::claimant(source.path == kStandardStream ? standard_input() : read_text(source.path));
 }
 

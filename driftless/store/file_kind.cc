@@ -2,16 +2,17 @@
 #include "driftless/store/file_kind.h"
 
 #include <array>
-#include <fstream>
+#include <span>
 #include <string_view>
 
 #include "driftless/base/error.h"
+#include "driftless/base/input_file.h"
 
 namespace driftless::store {
 
 FileKind kind_of(const std::filesystem::path& path) {
   std::array<char, 8> start{};
-  std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+  InputFile(path).read(std::as_writable_bytes(std::span(start)));
   const std::string_view magic(start.data(), start.size());
   DRIFTLESS_REQUIRE(!magic.starts_with("\x80\x02\x8a\x0a"), ErrorCode::Unsupported, path.string(),
                     ": a PyTorch file of the old format without zip; load and save it again with "

@@ -9,7 +9,7 @@ namespace driftless::store {
 enum class FileKind { Safetensors, TorchZip, Npy };
 
 /// Whatever has no magic is taken for safetensors, whose reader is strict. Throws Unsupported for
-/// the PyTorch files of before 1.6.
+/// the PyTorch files of before 1.6, Io as InputFile does.
 FileKind kind_of(const std::filesystem::path& path);
 
 }  // namespace driftless::store

@@ -2,9 +2,12 @@
 #include "driftless/base/file.h"
 
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -148,6 +151,35 @@ TEST(File, ADeviceIsWrittenInto) {
   EXPECT_TRUE(std::filesystem::is_character_file(null));
   EXPECT_TRUE(std::filesystem::is_symlink(dir.path() / "link"));
   EXPECT_EQ(dir.entry_count(), 2);
+}
+
+TEST(File, LeftoversOfAKilledWriterGoWithTheNextWrite) {
+  const testing::TempDir dir;
+  for (const char* const name : {"out.tmp.a1B2c3", "out.tmp.busy00", "other.tmp.a1B2c3",
+                                 "out.tmp.short", "out.tmp.a1B2c3.mine"})
+    std::ofstream(dir.path() / name) << "half";
+  std::filesystem::create_symlink("other.tmp.a1B2c3", dir.path() / "out.tmp.linked");
+  const int busy = ::open((dir.path() / "out.tmp.busy00").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(busy, LOCK_EX), 0);  // as a writer that lives
+  write_file_atomic(dir.path() / "out", "text");
+  EXPECT_FALSE(std::filesystem::exists(dir.path() / "out.tmp.a1B2c3"));
+  EXPECT_EQ(dir.entry_count(), 6);
+  ::close(busy);
+  write_file_atomic(dir.path() / "out", "more");
+  EXPECT_EQ(dir.entry_count(), 5);
+  EXPECT_EQ(text_of(dir.path() / "out"), "more");
+}
+
+TEST(File, ManyWritersOfOneFileDoNotTakeEachOthersPartForALeftover) {
+  const testing::TempDir dir;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer)
+    writers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) write_file_atomic(dir.path() / "out", "whole");
+    });
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(text_of(dir.path() / "out"), "whole");
+  EXPECT_EQ(dir.entry_count(), 1);
 }
 
 }  // namespace

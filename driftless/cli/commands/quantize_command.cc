@@ -25,6 +25,13 @@ struct QuantizeOptions {
   std::string method = "nearest";
 };
 
+/// 0 for what has no size, such as a device.
+unsigned long long size_of(const std::string& path) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(path, ignored);
+  return ignored ? 0 : size;
+}
+
 void quantize(const QuantizeOptions& options) {
   const run::SchemeText asked = run::packing_scheme(options.scheme);
   const run::Rounding rounding = run::parse_rounding(options.method);
@@ -40,8 +47,7 @@ void quantize(const QuantizeOptions& options) {
   if (!scheme.calibration.empty()) std::printf("calibrated on %s\n", scheme.calibration.c_str());
   if (!packed.method.empty()) std::printf("%s\n", packed.method.c_str());
   std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
-              static_cast<unsigned long long>(std::filesystem::file_size(options.output)),
-              static_cast<unsigned long long>(std::filesystem::file_size(options.model)));
+              size_of(options.output), size_of(options.model));
   const std::string why = native::why_simulated(packed);
   std::printf("native: %s\n", why.empty() ? "yes" : ("no: " + why).c_str());
 }

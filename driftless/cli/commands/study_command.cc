@@ -65,9 +65,10 @@ void list_recipes() {
 
 /// A file, or the name of one of the project's recipes.
 std::filesystem::path find_recipe(const std::string& recipe) {
-  if (std::filesystem::exists(recipe)) return recipe;
+  std::error_code ignored;
+  if (std::filesystem::exists(recipe, ignored)) return recipe;
   std::filesystem::path named = recipes_folder() / (recipe + ".toml");
-  if (std::filesystem::exists(named)) return named;
+  if (std::filesystem::exists(named, ignored)) return named;
   const std::vector<std::string> names = recipe_names();
   const std::vector<std::string_view> views(names.begin(), names.end());
   fail(ErrorCode::InvalidArgument, "no recipe '", recipe, "'; expected a file or one of ",

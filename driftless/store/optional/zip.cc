@@ -6,6 +6,7 @@
 #include <zip.h>
 
 #include "driftless/base/error.h"
+#include "driftless/base/input_file.h"
 #include "driftless/base/quote.h"
 
 namespace driftless::store {
@@ -41,10 +42,7 @@ struct ZipArchive::Handle {
 
 ZipArchive::ZipArchive(const std::filesystem::path& path)
     : handle_(std::make_unique<Handle>()), where_(path.string()) {
-  std::error_code missing;
-  handle_->bytes_left = std::filesystem::file_size(path, missing);
-  DRIFTLESS_REQUIRE(!missing, ErrorCode::Io, where_, ": cannot open for reading; got ",
-                    missing.message());
+  handle_->bytes_left = InputFile(path).size();
   int code = 0;
   handle_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
   DRIFTLESS_REQUIRE(handle_->zip != nullptr, ErrorCode::BadFile, where_,

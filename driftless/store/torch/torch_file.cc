@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "driftless/base/error.h"
+#include "driftless/base/input_file.h"
 #include "driftless/base/quote.h"
 #include "driftless/base/text.h"
 #include "driftless/store/torch/pickle.h"
@@ -72,7 +73,7 @@ class Archive {
       : where_(path.string()),
         zip_(path),
         top_(top_folder(zip_, where_)),
-        bytes_left_(static_cast<int64_t>(std::filesystem::file_size(path))) {
+        bytes_left_(static_cast<int64_t>(InputFile(path).size())) {
     require_little_endian();
     pickle_bytes_ = zip_.read(top_ + "data.pkl");
     pickle_ = parse_pickle(pickle_bytes_, where_ + ": data.pkl");

@@ -7,6 +7,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/json.h"
+#include "driftless/base/quote.h"
 #include "driftless/base/text_file.h"
 
 namespace driftless::task::arc {
@@ -18,7 +19,7 @@ void require_keys(const Json& object, std::initializer_list<std::string_view> al
                   const std::string& place) {
   for (const auto& item : object.items())
     DRIFTLESS_REQUIRE(std::find(allowed.begin(), allowed.end(), item.key()) != allowed.end(),
-                      ErrorCode::BadFile, place, ": unknown key '", item.key().substr(0, 40), "'");
+                      ErrorCode::BadFile, place, ": unknown key ", quote(item.key()));
 }
 
 Grid parse_grid(const Json& rows, const std::string& place) {
@@ -95,8 +96,7 @@ std::vector<Puzzle> parse_puzzles(std::string_view text, const std::string& wher
   if (root.contains("train")) return {parse_puzzle(root, single_name, where)};
   std::vector<Puzzle> puzzles;
   for (const auto& item : root.items())
-    puzzles.push_back(
-        parse_puzzle(item.value(), item.key(), where + ": " + item.key().substr(0, 80)));
+    puzzles.push_back(parse_puzzle(item.value(), item.key(), where + ": " + quote(item.key())));
   return puzzles;
 }
 
@@ -105,18 +105,19 @@ void add_solutions(std::vector<Puzzle>& puzzles, std::string_view text, const st
   for (Puzzle& puzzle : puzzles) {
     const auto grids = root.is_object() ? root.find(puzzle.name) : root.end();
     DRIFTLESS_REQUIRE(grids != root.end() && grids->is_array(), ErrorCode::BadFile, where,
-                      ": no solutions for task ", puzzle.name);
+                      ": no solutions for task ", quote(puzzle.name));
     DRIFTLESS_REQUIRE(grids->size() == puzzle.test.size(), ErrorCode::BadFile, where, ": task ",
-                      puzzle.name, ": wrong number of solutions; got ", grids->size(),
+                      quote(puzzle.name), ": wrong number of solutions; got ", grids->size(),
                       ", expected ", puzzle.test.size());
     for (size_t i = 0; i < puzzle.test.size(); ++i)
-      puzzle.test[i].output =
-          parse_grid((*grids)[i], where + ": " + puzzle.name + "[" + std::to_string(i) + "]");
+      puzzle.test[i].output = parse_grid(
+          (*grids)[i], where + ": " + quote(puzzle.name) + "[" + std::to_string(i) + "]");
   }
 }
 
 std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(path))
       if (entry.path().extension() == ".json") files.push_back(entry.path());
@@ -133,7 +134,7 @@ std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
   if (stem.ends_with(kChallenges)) {
     const auto solutions =
         path.parent_path() / (stem.substr(0, stem.size() - kChallenges.size()) + "_solutions.json");
-    if (std::filesystem::exists(solutions))
+    if (std::filesystem::exists(solutions, ignored))
       add_solutions(puzzles, read_text(solutions), solutions.string());
   }
   return puzzles;
@@ -154,7 +155,7 @@ std::string to_json(std::span<const Puzzle> puzzles) {
   Json root = Json::object();
   for (const Puzzle& puzzle : puzzles) {
     DRIFTLESS_REQUIRE(!root.contains(puzzle.name), ErrorCode::InvalidArgument,
-                      "arc: two tasks of one name; got '", puzzle.name.substr(0, 80), "'");
+                      "arc: two tasks of one name; got ", quote(puzzle.name));
     root[puzzle.name] = {{"train", pairs_to_json(puzzle.train)},
                          {"test", pairs_to_json(puzzle.test)}};
   }
