@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/checkpoint.h"
 
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -20,13 +19,8 @@ std::string place_of(std::string_view where, const std::string& name) {
   return std::string(where) + ": tensor " + quote(name);
 }
 
-void require_finite(const Tensor& tensor, const std::string& place) {
-  for (size_t i = 0; i < tensor.values.size(); ++i)
-    DRIFTLESS_REQUIRE(std::isfinite(tensor.values[i]), ErrorCode::Numeric, place,
-                      ": not a finite number; got ", tensor.values[i], " at element ", i);
-}
-
-void require_no_extra(const std::vector<model::ParamSpec>& specs, const TensorMap& tensors,
+template <class Tensors>
+void require_no_extra(const std::vector<model::ParamSpec>& specs, const Tensors& tensors,
                       std::string_view where) {
   std::vector<std::string_view> known;
   known.reserve(specs.size());
@@ -38,39 +32,55 @@ void require_no_extra(const std::vector<model::ParamSpec>& specs, const TensorMa
                       did_you_mean(name, known));
 }
 
-}  // namespace
-
-void require_complete(const model::ModelConfig& config, const TensorMap& tensors,
-                      std::string_view where) {
-  const auto specs = model::parameters(config);
+/// Exactly the tensors of the configuration, in their shapes.
+template <class Tensors>
+void require_shapes(const std::vector<model::ParamSpec>& specs, const Tensors& tensors,
+                    std::string_view where) {
   for (const model::ParamSpec& spec : specs) {
     const std::string place = place_of(where, spec.name);
     const auto found = tensors.find(spec.name);
     DRIFTLESS_REQUIRE(found != tensors.end(), ErrorCode::BadFile, place, ": missing; expected ",
                       shape_text(spec.shape));
-    const Tensor& tensor = found->second;
-    DRIFTLESS_REQUIRE(tensor.shape == spec.shape, ErrorCode::BadFile, place, ": wrong shape; got ",
-                      shape_text(tensor.shape), ", expected ", shape_text(spec.shape));
+    DRIFTLESS_REQUIRE(found->second.shape == spec.shape, ErrorCode::BadFile, place,
+                      ": wrong shape; got ", shape_text(found->second.shape), ", expected ",
+                      shape_text(spec.shape));
+  }
+  require_no_extra(specs, tensors, where);
+}
+
+}  // namespace
+
+void require_complete(const model::ModelConfig& config, const TensorMap& tensors,
+                      std::string_view where) {
+  const auto specs = model::parameters(config);
+  require_shapes(specs, tensors, where);
+  for (const model::ParamSpec& spec : specs) {
+    const std::string place = place_of(where, spec.name);
+    const Tensor& tensor = tensors.at(spec.name);
     DRIFTLESS_REQUIRE(std::cmp_equal(tensor.values.size(), model::element_count(spec)),
                       ErrorCode::BadFile, place, ": values do not match the shape; got ",
                       tensor.values.size(), " values, expected ", shape_text(spec.shape));
-    require_finite(tensor, place);
+    require_finite(tensor.values, place);
   }
-  require_no_extra(specs, tensors, where);
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {
   return parse_checkpoint(read_safetensors(path));
 }
 
-Checkpoint parse_checkpoint(const Safetensors& file) {
-  Checkpoint checkpoint;
-  checkpoint.metadata = file.metadata();
-  const auto config = checkpoint.metadata.extract(kConfigKey);
-  DRIFTLESS_REQUIRE(!config.empty(), ErrorCode::BadConfig, file.where(),
+model::ModelConfig parse_config(const Safetensors& file) {
+  const auto found = file.metadata().find(kConfigKey);
+  DRIFTLESS_REQUIRE(found != file.metadata().end(), ErrorCode::BadConfig, file.where(),
                     ": no configuration; expected JSON under the metadata key 'config'; "
                     "'driftless convert' writes one");
-  checkpoint.config = model::config_from_json(config.mapped(), file.where() + ": config");
+  model::ModelConfig config = model::config_from_json(found->second, file.where() + ": config");
+  require_shapes(model::parameters(config), file.tensors(), file.where());
+  return config;
+}
+
+Checkpoint parse_checkpoint(const Safetensors& file) {
+  Checkpoint checkpoint{.config = parse_config(file), .tensors = {}, .metadata = file.metadata()};
+  checkpoint.metadata.erase(kConfigKey);
   for (const auto& [name, view] : file.tensors())
     checkpoint.tensors.emplace(name,
                                Tensor{view.shape, to_float32(view, place_of(file.where(), name))});

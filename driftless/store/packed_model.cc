@@ -317,7 +317,7 @@ void save_packed(const std::filesystem::path& path, const PackedModel& model) {
 
 bool is_packed(const std::filesystem::path& path) {
   return kind_of(path) == FileKind::Safetensors &&
-         read_safetensors(path).metadata().contains("packed");
+         read_safetensors_header(path).metadata().contains("packed");
 }
 
 PackedModel load_packed(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 #include "driftless/store/safetensors.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -11,6 +12,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/base/input_file.h"
 #include "driftless/base/json.h"
 #include "driftless/base/quote.h"
 
@@ -32,19 +34,24 @@ struct Entry {
   uint64_t end;
 };
 
-std::string_view header_text(std::span<const std::byte> file, std::string_view where) {
-  DRIFTLESS_REQUIRE(file.size() >= kLengthBytes, ErrorCode::BadFile, where,
-                    ": too short for a safetensors file; got ", file.size(),
+/// The length that the first bytes of a file state, which has `file_bytes` in all.
+uint64_t header_length(std::span<const std::byte> start, uint64_t file_bytes,
+                       std::string_view where) {
+  DRIFTLESS_REQUIRE(start.size() >= kLengthBytes, ErrorCode::BadFile, where,
+                    ": too short for a safetensors file; got ", start.size(),
                     " bytes, expected at least ", kLengthBytes);
   uint64_t length = 0;
-  std::memcpy(&length, file.data(), sizeof(length));
-  const uint64_t available = file.size() - kLengthBytes;
+  std::memcpy(&length, start.data(), sizeof(length));
+  const uint64_t available = file_bytes - std::min<uint64_t>(file_bytes, kLengthBytes);
   DRIFTLESS_REQUIRE(length <= available && length <= kMaxHeaderBytes, ErrorCode::BadFile, where,
                     ": header does not fit the file; got a length of ", length,
                     " bytes, expected at most ", std::min(available, kMaxHeaderBytes),
                     "; not a safetensors file, or cut short");
-  const auto header = file.subspan(kLengthBytes, length);
-  return {reinterpret_cast<const char*>(header.data()), header.size()};
+  return length;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 uint64_t unsigned_of(const Json& value, const std::string& place) {
@@ -153,17 +160,21 @@ std::vector<NamedTensor> file_order(const std::map<std::string, TensorView>& ten
 
 std::string header_of(const std::vector<NamedTensor>& order, const Metadata& metadata,
                       const std::filesystem::path& path) try {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
+  std::string text = "{";
+  const auto add = [&](std::string_view name, const nlohmann::ordered_json& value) {
+    if (text.size() > 1) text += ',';
+    text += Json(name).dump() + ":" + value.dump();
+  };
+  if (!metadata.empty()) add(kMetadataKey, metadata);
   size_t offset = 0;
   for (const auto& [name, view] : order) {
     const size_t end = offset + view->bytes.size();
-    header[*name] = {{"dtype", std::string(info(view->dtype).name)},
-                     {"shape", view->shape},
-                     {"data_offsets", {offset, end}}};
+    add(*name, {{"dtype", std::string(info(view->dtype).name)},
+                {"shape", view->shape},
+                {"data_offsets", {offset, end}}});
     offset = end;
   }
-  std::string text = header.dump();
+  text += '}';
   text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
   return text;
 } catch (const nlohmann::json::exception& error) {
@@ -187,27 +198,55 @@ void require_consistent(const std::string& name, const TensorView& view,
 }  // namespace
 
 Safetensors::Safetensors(std::vector<std::byte> file, std::string where)
-    : file_(std::move(file)), where_(std::move(where)) {
-  const std::string_view text = header_text(file_, where_);
+    : where_(std::move(where)) {
+  const uint64_t length = header_length(file, file.size(), where_);
+  parse(text_of(std::span(file).subspan(kLengthBytes, length)), file.size() - kLengthBytes - length,
+        [&] { return std::move(file); });
+}
+
+Safetensors::Safetensors(const std::filesystem::path& path, Part part) : where_(path.string()) {
+  InputFile file(path);
+  std::array<std::byte, kLengthBytes> start{};
+  const size_t got = file.read(start);
+  std::vector<std::byte> header(header_length(std::span(start).first(got), file.size(), where_));
+  file.read_all(header);
+  const uint64_t data_bytes = file.size() - kLengthBytes - header.size();
+  parse(text_of(header), data_bytes, [&] {
+    std::vector<std::byte> data(part == Part::Header ? 0 : data_bytes);
+    file.read_all(data);
+    return data;
+  });
+}
+
+template <class Read>
+void Safetensors::parse(std::string_view text, uint64_t data_bytes, Read read) {
   const Json header = parse_json(text, where_ + ": header");
   DRIFTLESS_REQUIRE(header.is_object(), ErrorCode::BadFile, where_,
                     ": header is not a JSON object");
-  const auto data = std::span<const std::byte>(file_).subspan(kLengthBytes + text.size());
   std::vector<Entry> entries;
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadataKey)
       metadata_ = metadata_of(value, where_);
     else
-      entries.push_back(entry_of(name, value, data.size(), where_));
+      entries.push_back(entry_of(name, value, data_bytes, where_));
   }
-  require_exact_cover(entries, data.size(), where_);
+  require_exact_cover(entries, data_bytes, where_);
+  file_ = read();
+  const bool has_data = file_.size() >= data_bytes;
+  const auto data = std::span<const std::byte>(file_).last(has_data ? data_bytes : 0);
   for (Entry& entry : entries)
-    tensors_.emplace(entry.name, TensorView{entry.dtype, std::move(entry.shape),
-                                            data.subspan(entry.begin, entry.end - entry.begin)});
+    tensors_.emplace(
+        entry.name,
+        TensorView{entry.dtype, std::move(entry.shape),
+                   has_data ? data.subspan(entry.begin, entry.end - entry.begin) : data});
 }
 
 Safetensors read_safetensors(const std::filesystem::path& path) {
-  return {read_file(path), path.string()};
+  return {path, Safetensors::Part::Whole};
+}
+
+Safetensors read_safetensors_header(const std::filesystem::path& path) {
+  return {path, Safetensors::Part::Header};
 }
 
 void write_safetensors(const std::filesystem::path& path,

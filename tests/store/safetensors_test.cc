@@ -186,5 +186,25 @@ TEST(Safetensors, MissingFileIsAnIoError) {
   expect_error(ErrorCode::Io, "absent", [&] { read_safetensors(dir.path() / "absent"); });
 }
 
+TEST(Safetensors, AHeaderIsCheckedBeforeTheRestIsRead) {
+  const driftless::testing::TempDir dir;
+  const auto path = dir.path() / "huge";
+  constexpr uint64_t kBytes = uint64_t{1} << 40;  // more than memory holds; the disk has a hole
+  const std::string shape = "[" + std::to_string(kBytes) + "]";
+  const std::string offsets = "[0," + std::to_string(kBytes) + "]";
+  const std::string header =
+      R"({"__metadata__":{"k":"v"},"a":)" + entry("U8", shape, offsets) + "}";
+  write_file_atomic(path, file_text(header, ""));
+  std::error_code none;
+  std::filesystem::resize_file(path, 8 + header.size() + kBytes, none);
+  if (none) GTEST_SKIP() << "no file of 1 TiB here";
+  const Safetensors read = read_safetensors_header(path);
+  EXPECT_EQ(read.metadata().at("k"), "v");
+  EXPECT_EQ(read.tensors().at("a").shape, std::vector<int64_t>{int64_t{1} << 40});
+  EXPECT_TRUE(read.tensors().at("a").bytes.empty());
+  std::filesystem::resize_file(path, 8 + header.size() + kBytes + 1);
+  expect_error(ErrorCode::BadFile, "do not cover the file", [&] { read_safetensors(path); });
+}
+
 }  // namespace
 }  // namespace driftless::store

@@ -19,6 +19,7 @@
 #include "driftless/quant/kernels/kernel_set.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/simulate/kernels/tiles.h"
+#include "driftless/store/file_kind.h"
 
 namespace driftless::cli {
 namespace {
@@ -77,17 +78,34 @@ void print_packed(const store::PackedModel& packed, const std::string& path) {
     std::printf("  %-45s %s float\n", name.c_str(), store::shape_text(tensor.shape).c_str());
 }
 
-void print_model(const std::string& path) {
-  const store::ModelFile model = load_model(path);
-  const store::Checkpoint& checkpoint = model.checkpoint;
+void print_config(const std::string& path, const model::ModelConfig& config) {
   std::printf("model       %s\n", path.c_str());
-  std::printf("parameters  %lld trained\n",
-              static_cast<long long>(model::trainable_count(checkpoint.config)));
-  std::printf("config      %s\n", model::config_to_json(checkpoint.config).c_str());
-  if (model.packed) return print_packed(*model.packed, path);
-  for (const auto& [name, tensor] : checkpoint.tensors) {
+  std::printf("parameters  %lld trained\n", static_cast<long long>(model::trainable_count(config)));
+  std::printf("config      %s\n", model::config_to_json(config).c_str());
+}
+
+template <class Tensors>
+void print_shapes(const Tensors& tensors) {
+  for (const auto& [name, tensor] : tensors)
     std::printf("  %-45s %s\n", name.c_str(), store::shape_text(tensor.shape).c_str());
-  }
+}
+
+/// Of a float checkpoint the header says it all; how large the rest is does not matter.
+bool print_header(const std::string& path) {
+  if (store::kind_of(path) != store::FileKind::Safetensors) return false;
+  const store::Safetensors header = store::read_safetensors_header(path);
+  if (header.metadata().contains("packed") || !header.metadata().contains("config")) return false;
+  print_config(path, store::parse_config(header));
+  print_shapes(header.tensors());
+  return true;
+}
+
+void print_model(const std::string& path) {
+  if (print_header(path)) return;
+  const store::ModelFile model = load_model(path);
+  print_config(path, model.checkpoint.config);
+  if (model.packed) return print_packed(*model.packed, path);
+  print_shapes(model.checkpoint.tensors);
 }
 
 }  // namespace

@@ -29,7 +29,9 @@ bool is_present(const Path& path) {
 
 void convert_array(const Path& in, const Path& out) {
   const auto bytes = read_file(in);
-  write_safetensors(out, {{in.stem().string(), parse_npy(bytes, in.string())}}, {});
+  const TensorView array = parse_npy(bytes, in.string());
+  if (array.dtype == DType::F32) require_finite(to_float32(array, in.string()), in.string());
+  write_safetensors(out, {{in.stem().string(), array}}, {});
 }
 
 template <class Number>

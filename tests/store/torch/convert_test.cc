@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/torch/convert.h"
 
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -305,6 +306,14 @@ TEST_F(Convert, PublishedCheckpointIsUnchanged) {
   DRIFTLESS_NEEDS_FILE(path);
   convert(path, dir_.path() / "out.safetensors", {}, DType::F16);
   expect_same(out(), load_checkpoint(path));
+}
+
+TEST_F(Convert, AnArrayWithNanIsRefused) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  put("a.npy", npy_bytes("<f4", "(2,)", little_endian(1.0f) + little_endian(nan)));
+  expect_error(ErrorCode::Numeric, "a.npy: not a finite number; got nan at element 1",
+               [&] { run("a.npy"); });
+  EXPECT_FALSE(std::filesystem::exists(dir_.path() / "out.safetensors"));
 }
 
 }  // namespace
