@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/api/driftless.h"
 
+#include <atomic>
 #include <utility>
 
 #include "driftless/base/error.h"
@@ -28,7 +29,28 @@ store::PackedModel load_model(const std::filesystem::path& path, const EngineOpt
 
 struct Engine::State {
   std::unique_ptr<reason::Reasoner> reasoner;
+  std::atomic_flag is_busy{};
 };
+
+namespace {
+
+/// The one call that an engine runs.
+class Turn {
+ public:
+  explicit Turn(std::atomic_flag& is_busy) : is_busy_(is_busy) {
+    DRIFTLESS_REQUIRE(!is_busy_.test_and_set(), ErrorCode::InvalidArgument,
+                      "solve: the engine is at work; got a second call, from on_step or another "
+                      "thread, expected one at a time");
+  }
+  ~Turn() { is_busy_.clear(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic_flag& is_busy_;
+};
+
+}  // namespace
 
 Engine::Engine(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
@@ -38,7 +60,9 @@ Engine::~Engine() = default;
 Engine Engine::load(const std::filesystem::path& path, const EngineOptions& options) {
   auto reasoner = native::make_native_reasoner(
       load_model(path, options), {.slots = options.slots, .threads = options.threads});
-  return Engine(std::make_unique<State>(State{std::move(reasoner)}));
+  auto state = std::make_unique<State>();
+  state->reasoner = std::move(reasoner);
+  return Engine(std::move(state));
 }
 
 int64_t Engine::cells() const noexcept { return state_->reasoner->config().seq_len; }
@@ -47,6 +71,7 @@ int64_t Engine::trained_steps() const noexcept { return state_->reasoner->config
 std::string_view Engine::instruction_set() const noexcept { return integer::kernels().name; }
 
 std::vector<Solution> Engine::solve(std::span<const Board> boards, const SolveOptions& options) {
+  const Turn turn(state_->is_busy);
   std::vector<reason::Board> given;
   given.reserve(boards.size());
   for (const Board& board : boards)

@@ -65,8 +65,8 @@ struct SolveOptions {
   std::function<void(const StepView& step)> on_step = {};
 };
 
-/// A model ready to think. Results do not depend on threads, slots or neighbors. One call at a
-/// time.
+/// A model ready to think. Results do not depend on threads, slots or neighbors. One call of
+/// solve() at a time: another one, from on_step or a second thread, throws.
 class Engine {
  public:
   /// A packed model (driftless quantize) or a float checkpoint, both safetensors.

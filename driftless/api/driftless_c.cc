@@ -2,6 +2,8 @@
 #include "driftless/api/driftless_c.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <string>
 
 #include "driftless/api/driftless.h"
@@ -81,6 +83,10 @@ int driftless_solve(driftless_engine* engine, const uint8_t* tokens, size_t boar
     require_given(tokens, "solve: tokens");
     require_given(answers, "solve: answers");
     const auto cells = static_cast<size_t>(engine->engine.cells());
+    constexpr auto kMost = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max());
+    DRIFTLESS_REQUIRE(boards <= kMost / (cells + sizeof(driftless::Solution)),
+                      driftless::ErrorCode::InvalidArgument, "solve: boards; got ", boards,
+                      ", more than memory can hold");
     std::vector<driftless::Board> given;
     given.reserve(boards);
     for (size_t i = 0; i < boards; ++i) given.push_back({.tokens = {tokens + i * cells, cells}});

@@ -30,7 +30,8 @@ enum {
   DRIFTLESS_ERROR_INTERNAL = 16
 };
 
-/* A model ready to think; one call at a time. */
+/* A model ready to think, one call at a time: solving again from on_step or on a second thread is
+ * DRIFTLESS_ERROR_INVALID_ARGUMENT. Free it when no call runs. */
 typedef struct driftless_engine driftless_engine;
 
 /* Seen after each step of each board. `tokens` is valid during the call. Return 0 to go on;

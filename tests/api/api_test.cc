@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -168,6 +169,39 @@ TEST(CInterface, TurnsErrorsIntoCodesAndLines) {
 }
 
 TEST(Version, IsTheSameInBoth) { EXPECT_EQ(version(), driftless_version()); }
+
+TEST(Engine, RefusesASecondCallWhileOneRuns) {
+  Engine engine = Engine::load(DRIFTLESS_MODEL);
+  const std::vector<uint8_t> puzzle = tokens_of(kBoards[0]);
+  const std::vector<Board> boards = {{.tokens = puzzle}};
+  int64_t refused = 0;
+  const auto again = [&](const StepView&) {
+    const auto solve = [&] { (void)engine.solve(boards); };
+    EXPECT_EQ(thrown_by(solve, "one at a time"), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    std::thread([&] {
+      EXPECT_EQ(thrown_by(solve, "one at a time"), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    }).join();
+    ++refused;
+  };
+  const auto disturbed = engine.solve(boards, {.max_steps = 2, .on_step = again});
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(disturbed[0].tokens, engine.solve(boards, {.max_steps = 2})[0].tokens);
+  const auto stop = [](const StepView&) { throw std::runtime_error("enough"); };
+  EXPECT_THROW((void)engine.solve(boards, {.on_step = stop}), std::runtime_error);
+  EXPECT_EQ(engine.solve(boards, {.max_steps = 1}).size(), 1u) << "a call that failed is over";
+}
+
+TEST(CInterface, RefusesMoreBoardsThanThereCanBe) {
+  driftless_engine* engine = nullptr;
+  ASSERT_EQ(driftless_load(DRIFTLESS_MODEL, 1, &engine), DRIFTLESS_OK) << driftless_last_error();
+  uint8_t token = 1;
+  for (const size_t boards : {SIZE_MAX, SIZE_MAX / 81, SIZE_MAX / 81 + 2}) {
+    EXPECT_EQ(driftless_solve(engine, &token, boards, nullptr, &token, nullptr),
+              DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(driftless_last_error()).find("solve: boards"), std::string::npos);
+  }
+  driftless_free(engine);
+}
 
 }  // namespace
 }  // namespace driftless
