@@ -367,6 +367,16 @@ TEST_F(Results, ADiskThatFillsUpLeavesNoHalfRecord) {
   EXPECT_EQ(file.records().size(), 1u);
 }
 
+TEST_F(Results, AFileThatWasRemovedOrReplacedIsNoticed) {
+  ResultsFile file(path_, testing::kOrigin);
+  file.append(records_[0]);
+  std::filesystem::remove(path_);
+  EXPECT_ERROR(file.append(records_[1]), ErrorCode::Io, "removed or replaced");
+  write_file_atomic(path_, "another's\n");
+  EXPECT_ERROR(file.append(records_[1]), ErrorCode::Io, "removed or replaced");
+  EXPECT_EQ(text(), "another's\n");
+}
+
 TEST_F(Results, SchemaFindsWhatIsWrong) {
   const auto code = ErrorCode::BadFile;
   const auto with = [&](auto&& change) {

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driftless/base/error.h"
@@ -90,8 +91,18 @@ const Json* ResultsFile::find(const Json& key) const {
   return found == records_.end() ? nullptr : &*found;
 }
 
+void ResultsFile::require_in_place() const {
+  struct stat ours {};
+  struct stat named {};
+  const bool is_there = ::fstat(descriptor_, &ours) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+                        ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+  DRIFTLESS_REQUIRE(is_there, ErrorCode::Io, path_.string(),
+                    ": cannot append a record; the file was removed or replaced during the run");
+}
+
 void ResultsFile::append(const Json& record) {
   require_record(record, path_.string());
+  require_in_place();
   const std::string line = record.dump() + "\n";
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   const ssize_t written = ::write(descriptor_, line.data(), line.size());

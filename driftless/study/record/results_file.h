@@ -26,12 +26,13 @@ class ResultsFile {
   /// The record with that key (see record_key), or null. Valid until the next append.
   [[nodiscard]] const Json* find(const Json& key) const;
 
-  /// Throws what require_record throws, or Io (a full disk, for instance); the file then holds what
-  /// it held before.
+  /// Throws what require_record throws, or Io (a full disk, or another file under the name by now);
+  /// the file then holds what it held before.
   void append(const Json& record);
 
  private:
   void read_lines(const Origin& origin);
+  void require_in_place() const;
 
   std::filesystem::path path_;
   int descriptor_ = -1;
