@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/isa.h"
+#include "driftless/base/quote.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/terminal/interrupt.h"
@@ -85,6 +88,10 @@ std::string suggestion(const CLI::App& app, const std::string& word) {
   return did_you_mean(word, views);
 }
 
+void complain(const std::string& message) {
+  std::fprintf(stderr, "driftless: %s\n", one_line(message).c_str());
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = reached(app);
   std::string message = error.what();
@@ -93,8 +100,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
     const std::string word = extras.front().substr(0, extras.front().find('='));
     message = "unknown argument '" + word + "'" + suggestion(verb, word);
   }
-  std::fprintf(stderr, "driftless: %s (see '%s --help')\n", message.c_str(),
-               full_name(verb).c_str());
+  complain(message + " (see '" + full_name(verb) + " --help')");
   return kUsageExit;
 }
 
@@ -139,8 +145,8 @@ void print_help(const CLI::App& app, const std::vector<std::string>& words) {
     const auto named =
         verb->get_subcommands([&](const CLI::App* inner) { return inner->check_name(word); });
     if (named.empty()) {
-      std::fprintf(stderr, "driftless: no verb '%s'%s (see '%s --help')\n", word.c_str(),
-                   suggestion(*verb, word).c_str(), full_name(*verb).c_str());
+      complain("no verb '" + word + "'" + suggestion(*verb, word) + " (see '" + full_name(*verb) +
+               " --help')");
       end_with(kUsageExit);
     }
     verb = named.front();
@@ -180,11 +186,14 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
   } catch (const Interrupted& stop) {
-    std::fprintf(stderr, "driftless: %s\n", stop.what());
-    return kSignalExit + SIGINT;
+    complain(stop.what());
+    return stop.exit_code();
   } catch (const Error& error) {
-    std::fprintf(stderr, "driftless: %s\n", error.what());
+    complain(error.what());
     return exit_code(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    complain(error.path1().string() + ": " + error.code().message());
+    return exit_code(ErrorCode::Io);
   }
 }
 
@@ -195,8 +204,11 @@ int main(int argc, char** argv) {
   driftless::cli::keep_standard_descriptors();
   try {
     return driftless::cli::finish_output(driftless::cli::run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    std::fputs("driftless: out of memory\n", stderr);
+    return driftless::cli::exit_code(driftless::ErrorCode::Internal);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "driftless: internal error: %s\n", error.what());
+    driftless::cli::complain(std::string("internal error: ") + error.what());
     return driftless::cli::exit_code(driftless::ErrorCode::Internal);
   }
 }

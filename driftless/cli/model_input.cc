@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "driftless/base/quote.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/run/model.h"
 
@@ -21,7 +22,7 @@ store::ModelFile load_model(const std::filesystem::path& path) {
   for (const store::Finding& finding : model.found)
     line += (line.empty() ? "" : "; ") + finding.what + " " + finding.text;
   if (!line.empty())
-    std::fprintf(stderr, "driftless: %s: %s\n", path.string().c_str(), line.c_str());
+    std::fprintf(stderr, "driftless: %s\n", one_line(path.string() + ": " + line).c_str());
   return model;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/report_page.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "driftless/base/error.h"
+#include "driftless/base/quote.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/report/page.h"
 #include "driftless/study/record/bench_record.h"
@@ -22,6 +24,15 @@ report::Check check_with(void (*require)(const study::Json&, std::string_view)) 
   };
 }
 
+/// Every line of a file may be wrong; the first few say how.
+void warn_of(const std::vector<report::Skipped>& skipped) {
+  constexpr size_t kShown = 10;
+  for (size_t i = 0; i < std::min(kShown, skipped.size()); ++i)
+    std::fprintf(stderr, "warning: skipped %s\n", one_line(skipped[i].reason).c_str());
+  if (skipped.size() > kShown)
+    std::fprintf(stderr, "warning: skipped %zu more lines\n", skipped.size() - kShown);
+}
+
 report::Results read_results(const std::vector<std::string>& results) {
   const report::Checks checks{.record = check_with(study::require_record),
                               .qat = check_with(study::require_qat_record),
@@ -33,8 +44,12 @@ report::Results read_results(const std::vector<std::string>& results) {
       report::add_text(standard_input(), kStandardInput, checks, read);
     else
       report::add_file(file, checks, read);
-  for (const report::Skipped& line : read.skipped)
-    std::fprintf(stderr, "warning: skipped %s\n", line.reason.c_str());
+  warn_of(read.skipped);
+  const bool is_empty = read.records.empty() && read.qat.empty() && read.benches.empty() &&
+                        read.traces.empty() && read.claims.empty() && read.evals.empty() &&
+                        read.logs.empty();
+  DRIFTLESS_REQUIRE(!is_empty || read.skipped.empty(), ErrorCode::BadFile, results.front(),
+                    ": nothing to report; got ", read.skipped.size(), " lines, all skipped");
   return read;
 }
 

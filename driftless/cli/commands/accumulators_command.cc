@@ -252,7 +252,7 @@ void add_accumulators_command(const Verb& verb) {
       .shows_default();
   verb.add_option("--bits", options->bits, "accumulator widths to try").shows_default();
   verb.add_option("--steps", options->steps, "supervision steps (default: the model's)").positive();
-  verb.add_option("--threads", options->threads, "threads").shows_default();
+  add_threads_flag(verb, options->threads);
   add_scheme_flags(verb, options->scheme);
   verb.add_json(options->json, "write the result as JSON");
   verb.example(

@@ -19,6 +19,7 @@
 #include "driftless/bench/steps.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
+#include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
@@ -380,7 +381,7 @@ void add_bench_command(const Verb& verb) {
       .positive()
       .shows_default();
   verb.add_option("--batch", options->batch, "boards at a time").shows_default();
-  verb.add_option("--threads", options->threads, "threads").shows_default();
+  add_threads_flag(verb, options->threads);
   verb.add_option("--rounds", options->rounds, "times to measure everything")
       .positive()
       .shows_default();

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
+#include "driftless/base/quote.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
@@ -45,7 +46,8 @@ void warn_of_strangers(const run::Boards& boards) {
   std::fprintf(stderr,
                "driftless: warning: the model has no puzzle row for %zu of %zu tasks, which "
                "count as wrong (first: %s)\n",
-               boards.strangers.size(), boards.puzzles.size(), boards.strangers.front().c_str());
+               boards.strangers.size(), boards.puzzles.size(),
+               quote(boards.strangers.front()).c_str());
 }
 
 Json estimate_json(double share, const task::Interval& interval, int64_t n) {

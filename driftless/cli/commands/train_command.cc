@@ -71,7 +71,7 @@ void train(lab::TrainRequest request) {
   lab::EndOfRun end;
   int signal = 0;
   {
-    const InterruptGuard guard({SIGINT, SIGTERM});
+    const InterruptGuard guard(Patience::UntilSafe);
     TrainProgress progress;
     end = lab::run_training(
         request, {.talk =

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/flags/flags.h"
 
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -57,6 +60,35 @@ VerbText text_of(const CLI::App& app) {
   return text;
 }
 
+/// What does not fit the number that a flag sets, which CLI11 would cut to its largest.
+template <class Number>
+void refuse_beyond(CLI::Option& option) {
+  option.check(validator(
+      [](const std::string& text) {
+        Number value{};
+        const char* const end = text.data() + text.size();
+        const auto [stop, status] = std::from_chars(text.data(), end, value);
+        return status == std::errc{} && stop == end;
+      },
+      "an integer of at most " + std::to_string(std::numeric_limits<Number>::max()), "fits"));
+}
+
+template <class Value>
+void refuse_other_numbers(CLI::Option& option, const Value&) {
+  if constexpr (std::is_same_v<Value, uint64_t>)
+    refuse_beyond<uint64_t>(option);
+  else if constexpr (std::is_same_v<Value, int64_t> ||
+                     std::is_same_v<Value, std::optional<int64_t>> ||
+                     std::is_same_v<Value, std::vector<int64_t>>)
+    refuse_beyond<int64_t>(option);
+}
+
+/// A name that is given is a name.
+void refuse_empty(CLI::Option& option) {
+  option.check(validator([](const std::string& text) { return !text.empty(); },
+                         "the name of a file", "named"));
+}
+
 std::vector<std::filesystem::path> paths_in(const std::filesystem::path& value) { return {value}; }
 
 std::vector<std::filesystem::path> paths_in(const std::vector<std::string>& values) {
@@ -81,12 +113,13 @@ Flag Flag::group(const char* heading) const {
 }
 
 Flag Flag::positive() const {
+  constexpr int64_t kMost = 1'000'000'000;
   option_->check(validator(
       [](const std::string& text) {
         const auto value = parse_int(text);
-        return value && *value >= 1;
+        return value && *value >= 1 && *value <= kMost;
       },
-      "an integer of 1 or more", "positive"));
+      "an integer from 1 to " + std::to_string(kMost), "positive"));
   return *this;
 }
 
@@ -123,7 +156,9 @@ std::string Flag::name() const { return option_->get_name(); }
 
 template <class Value>
 Flag Verb::add_option(const char* name, Value& value, const std::string& help) const {
-  return Flag(*app_->add_option(name, value, help));
+  CLI::Option* const option = app_->add_option(name, value, help);
+  refuse_other_numbers(*option, value);
+  return Flag(*option);
 }
 
 template Flag Verb::add_option(const char*, std::string&, const std::string&) const;
@@ -139,6 +174,7 @@ template Flag Verb::add_option(const char*, std::optional<double>&, const std::s
 template <class Value>
 Flag Verb::add_input(const char* name, Value& value, const std::string& help) const {
   CLI::Option* const option = app_->add_option(name, value, help);
+  refuse_empty(*option);
   option->transform(CLI::Validator(
       [](std::string& path) {
         path = or_bundled(path);
@@ -153,6 +189,7 @@ Flag Verb::add_input(const char* name, Value& value, const std::string& help) co
 template <class Value>
 Flag Verb::add_output(const char* name, Value& value, const std::string& help) const {
   const Flag flag = add_option(name, value, help);
+  refuse_empty(*flag.option_);
   also_uses({flag.name(), FileRole::Output, [&value] { return paths_in(value); }});
   return flag;
 }

@@ -4,9 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "driftless/base/thread_pool.h"
 #include "driftless/cli/terminal/watch.h"
 
 namespace driftless::cli {
+
+void add_threads_flag(const Verb& verb, int64_t& threads) {
+  verb.add_option("--threads", threads, "threads")
+      .between(1, static_cast<double>(ThreadPool::kMostThreads))
+      .shows_default();
+}
 
 void add_device_flags(const Verb& verb, run::BackendOptions& options) {
   const Flag device = verb.add_option("--device", options.device,
@@ -17,7 +24,7 @@ void add_device_flags(const Verb& verb, run::BackendOptions& options) {
           "multiply integers instead of simulating them; mx quantizers get window=4")
       .excludes(device);
   verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16").shows_default();
-  verb.add_option("--threads", options.threads, "threads").shows_default();
+  add_threads_flag(verb, options.threads);
 }
 
 void add_backend_flags(const Verb& verb, run::BackendOptions& options) {

@@ -11,6 +11,7 @@
 
 namespace driftless::cli {
 
+void add_threads_flag(const Verb& verb, int64_t& threads);
 /// --device, --native (which is a device), --dtype and --threads.
 void add_device_flags(const Verb& verb, run::BackendOptions& options);
 /// The same and --batch.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/terminal/interrupt.h"
 
+#include <string_view>
+
+#include <unistd.h>
+
 namespace driftless::cli {
 namespace {
 
@@ -9,22 +13,45 @@ volatile std::sig_atomic_t signal_seen = 0;
 
 void note_signal(int signal) { signal_seen = signal; }
 
+void note_signal_and_time(int signal) {
+  note_signal(signal);
+  ::alarm(1);
+}
+
+void give_up(int) {
+  constexpr std::string_view kMessage = "driftless: interrupted\n";
+  static_cast<void>(!::write(STDERR_FILENO, kMessage.data(), kMessage.size()));
+  ::_exit(kSignalExit + static_cast<int>(signal_seen));
+}
+
 }  // namespace
 
-InterruptGuard::InterruptGuard(std::initializer_list<int> signals) {
+Interrupted::Interrupted(const std::string& message)
+    : std::runtime_error(message), exit_code_(kSignalExit + caught_signal()) {}
+
+InterruptGuard::InterruptGuard(Patience patience) {
   signal_seen = 0;
-  struct sigaction action {};
-  action.sa_handler = note_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (const int signal : signals) {
-    before_.emplace_back(signal, action);
-    sigaction(signal, &action, &before_.back().second);
-  }
+  const bool is_patient = patience == Patience::UntilSafe;
+  if (!is_patient) handle(SIGALRM, give_up);
+  for (const int signal : {SIGINT, SIGTERM})
+    handle(signal, is_patient ? note_signal : note_signal_and_time);
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (const auto& [signal, action] : before_) sigaction(signal, &action, nullptr);
+  while (!before_.empty()) {  // the alarm last, when nothing sets it any more
+    if (before_.back().first == SIGALRM) ::alarm(0);
+    sigaction(before_.back().first, &before_.back().second, nullptr);
+    before_.pop_back();
+  }
   signal_seen = 0;
+}
+
+void InterruptGuard::handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  before_.emplace_back(signal, action);
+  sigaction(signal, &action, &before_.back().second);
 }
 
 int caught_signal() { return signal_seen; }

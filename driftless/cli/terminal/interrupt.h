@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C during long work: the work ends at the next safe point and says how far it came.
+// Ctrl-C or SIGTERM during long work: the work ends at the next safe point and says how far it came.
 #pragma once
 
 #include <csignal>
-#include <initializer_list>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,21 +13,31 @@ namespace driftless::cli {
 /// What a shell expects of a program that a signal ended, plus the signal.
 inline constexpr int kSignalExit = 128;
 
-/// Says where the work stopped; main prints it and exits as after SIGINT.
+/// Says where the work stopped; main prints it and exits with the code.
 class Interrupted : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Interrupted(const std::string& message);
+  [[nodiscard]] int exit_code() const { return exit_code_; }
+
+ private:
+  int exit_code_;
 };
 
-/// While it lives, the first of the signals is noted and the second one ends the program at once.
+/// How long a noted signal waits for a safe point. Files are written under other names first, so
+/// that an end at any time leaves them whole; who has something to save waits for it.
+enum class Patience { OneSecond, UntilSafe };
+
+/// While it lives, the first SIGINT or SIGTERM is noted and the second one ends the program at once.
 class InterruptGuard {
  public:
-  explicit InterruptGuard(std::initializer_list<int> signals = {SIGINT});
+  explicit InterruptGuard(Patience patience = Patience::OneSecond);
   ~InterruptGuard();  // what the signals did before, they do again
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
+  void handle(int signal, void (*handler)(int));
+
   std::vector<std::pair<int, struct sigaction>> before_;
 };
 

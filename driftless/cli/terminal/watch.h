@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long work of driftless/run on the terminal: a progress line, and an end at Ctrl-C.
+// Long work of driftless/run on the terminal: a progress line, and an end at Ctrl-C or SIGTERM.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace driftless::cli {
 
-// Each throws Interrupted, with how far the work came, when Ctrl-C comes while an InterruptGuard
+// Each throws Interrupted, with how far the work came, when a signal comes while an InterruptGuard
 // lives. The line goes away with the watch.
 
 /// For run::CalibrationOptions.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "driftless/cli/terminal/interrupt.h"
 
@@ -43,6 +44,24 @@ TEST(Watch, EndsACalibrationAtCtrlC) {
               watch(7);
             }),
             "interrupted while calibrating, after 7 of 200 boards; nothing was written");
+}
+
+TEST(Watch, ExitsWithTheSignal) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const InterruptGuard guard;
+    std::raise(signal);
+    EXPECT_TRUE(was_interrupted());
+    EXPECT_EQ(Interrupted("here").exit_code(), 128 + signal);
+  }
+}
+
+TEST(WatchDeathTest, WorkWithoutASafePointEndsWithinASecond) {
+  const auto work = [] {
+    const InterruptGuard guard;
+    std::raise(SIGTERM);
+    for (;;) ::pause();
+  };
+  EXPECT_EXIT(work(), ::testing::ExitedWithCode(128 + SIGTERM), "driftless: interrupted");
 }
 
 }  // namespace
