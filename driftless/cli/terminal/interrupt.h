@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C or SIGTERM during long work: the work ends at the next safe point and says how far it came.
+// Ctrl-C or SIGTERM during long work: the work ends at the next safe point and says how far it
+// came.
 #pragma once
 
 #include <csignal>
@@ -27,7 +28,8 @@ class Interrupted : public std::runtime_error {
 /// that an end at any time leaves them whole; who has something to save waits for it.
 enum class Patience { OneSecond, UntilSafe };
 
-/// While it lives, the first SIGINT or SIGTERM is noted and the second one ends the program at once.
+/// While it lives, the first SIGINT or SIGTERM is noted and the second one ends the program at
+/// once.
 class InterruptGuard {
  public:
   explicit InterruptGuard(Patience patience = Patience::OneSecond);
