@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library to preload into a program: the n-th call of one kind fails, once. DRIFTLESS_FAIL is
+// KIND:N, such as write:3; the file that DRIFTLESS_FAILED names appears when that call has come.
+// Counts from where main begins.
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+std::atomic<bool> is_armed{false};
+std::atomic<long> calls_left{-1};
+const char* wanted_kind = "";
+size_t kind_length = 0;
+
+/// Whether this call is the one that fails.
+bool fails(const char* kind) {
+  if (!is_armed || std::strlen(kind) != kind_length ||
+      std::strncmp(kind, wanted_kind, kind_length) != 0)
+    return false;
+  if (--calls_left != 0) return false;
+  const char* const mark = std::getenv("DRIFTLESS_FAILED");
+  if (mark != nullptr)
+    ::syscall(SYS_close, ::syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY, 0600));
+  return true;
+}
+
+int fail_with(int reason) {
+  errno = reason;
+  return -1;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+using Main = int (*)(int, char**, char**);
+Main real_main = nullptr;
+
+int armed_main(int argc, char** argv, char** environment) {
+  const char* const setting = std::getenv("DRIFTLESS_FAIL");
+  const char* const colon = setting == nullptr ? nullptr : std::strchr(setting, ':');
+  if (colon != nullptr) {
+    wanted_kind = setting;
+    kind_length = static_cast<size_t>(colon - setting);
+    calls_left = std::atol(colon + 1);
+    is_armed = true;
+  }
+  const int code = real_main(argc, argv, environment);
+  is_armed = false;
+  return code;
+}
+
+void* allocate(size_t bytes, size_t alignment) {
+  if (fails("new")) throw std::bad_alloc();
+  void* const memory =
+      alignment == 0
+          ? std::malloc(bytes > 0 ? bytes : 1)
+          : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return allocate(bytes, 0); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+extern "C" {
+
+int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+                      void (*loader_fini)(), void* stack_end) {
+  real_main = main;
+  using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+  return next<Start>("__libc_start_main")(armed_main, argc, argv, init, fini, loader_fini,
+                                          stack_end);
+}
+
+int open(const char* path, int flags, ...) {
+  if (fails("open")) return fail_with(EMFILE);
+  std::va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+ssize_t read(int fd, void* bytes, size_t count) {
+  if (fails("read")) return fail_with(EIO);
+  return ::syscall(SYS_read, fd, bytes, count);
+}
+
+ssize_t write(int fd, const void* bytes, size_t count) {
+  if (fails("write")) return fail_with(ENOSPC);
+  return ::syscall(SYS_write, fd, bytes, count);
+}
+
+int fsync(int fd) {
+  if (fails("fsync")) return fail_with(EIO);
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (fails("rename")) return fail_with(EACCES);
+  return next<int (*)(const char*, const char*)>("rename")(from, to);
+}
+
+int mkostemp(char* name, int flags) {
+  if (fails("mkostemp")) return fail_with(EACCES);
+  return next<int (*)(char*, int)>("mkostemp")(name, flags);
+}
+
+int socket(int domain, int type, int protocol) noexcept {
+  if (fails("socket")) return fail_with(EACCES);
+  return static_cast<int>(::syscall(SYS_socket, domain, type, protocol));
+}
+
+pid_t fork() noexcept {
+  if (fails("start")) return fail_with(EAGAIN);
+  return next<pid_t (*)()>("fork")();
+}
+
+int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+  if (fails("start")) return fail_with(EACCES);
+  return static_cast<int>(::syscall(SYS_execve, path, arguments, environment));
+}
+
+int system(const char* command) {
+  if (fails("start")) return fail_with(EAGAIN);
+  return next<int (*)(const char*)>("system")(command);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
+                   void* argument) noexcept {
+  if (fails("thread")) return EAGAIN;
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  return next<Create>("pthread_create")(thread, attributes, body, argument);
+}
+
+}  // extern "C"
