@@ -10,8 +10,8 @@
 
 namespace driftless {
 
-/// The bytes of a regular file. Throws Io as InputFile does, and where a file that states no size
-/// (in /proc) has more than 16 MiB.
+/// The bytes of a regular file. Throws Io as InputFile does; at most 16 MiB where it states no
+/// size.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 /// What a symbolic link leads to in the end, which need not exist; any other path as it is. Throws

@@ -2,46 +2,22 @@
 #include "driftless/base/quote.h"
 
 namespace driftless {
-namespace {
-
-void add_hex(unsigned char byte, std::string& shown) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  shown += "\\x";
-  shown += kDigits[byte >> 4];
-  shown += kDigits[byte & 15];
-}
-
-}  // namespace
 
 std::string quote(std::string_view text) {
   constexpr size_t kMaxShown = 80;
+  constexpr char kDigits[] = "0123456789abcdef";
   std::string shown = "'";
   for (const char c : text.substr(0, kMaxShown)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7f) {
       shown += c;
     } else {
-      add_hex(byte, shown);
+      shown += "\\x";
+      shown += kDigits[byte >> 4];
+      shown += kDigits[byte & 15];
     }
   }
   return shown + (text.size() > kMaxShown ? "...'" : "'");
-}
-
-std::string one_line(std::string_view text) {
-  constexpr size_t kStart = 1000;  // both together fit a screen of 24 lines and 80 columns
-  constexpr size_t kEnd = 500;
-  std::string shown;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    // UTF-8 has control characters beyond ASCII too.
-    if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
-      add_hex(byte, shown);
-    else
-      shown += text[i];
-  }
-  if (shown.size() > kStart + kEnd) shown.replace(kStart, shown.size() - kStart - kEnd, " ... ");
-  return shown;
 }
 
 }  // namespace driftless

@@ -11,8 +11,4 @@ namespace driftless {
 /// beyond 80 characters is cut with an ellipsis.
 std::string quote(std::string_view text);
 
-/// A whole message on one line and one screen: control characters become \xNN, and of a long text
-/// the middle is left out.
-std::string one_line(std::string_view text);
-
 }  // namespace driftless

@@ -20,7 +20,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/isa.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/one_line.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/terminal/interrupt.h"

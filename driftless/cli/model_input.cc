@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "driftless/base/quote.h"
+#include "driftless/base/one_line.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/run/model.h"
 

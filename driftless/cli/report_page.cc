@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/one_line.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/report/page.h"
 #include "driftless/study/record/bench_record.h"

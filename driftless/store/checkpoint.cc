@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/checkpoint.h"
 
+#include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "driftless/base/error.h"
@@ -9,11 +11,18 @@
 #include "driftless/base/text.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
+#include "driftless/store/safetensors_header.h"
 
 namespace driftless::store {
 namespace {
 
 constexpr const char* kConfigKey = "config";
+
+void require_finite(std::span<const float> values, const std::string& place) {
+  for (size_t i = 0; i < values.size(); ++i)
+    DRIFTLESS_REQUIRE(std::isfinite(values[i]), ErrorCode::Numeric, place,
+                      ": not a finite number; got ", values[i], " at element ", i);
+}
 
 std::string place_of(std::string_view where, const std::string& name) {
   return std::string(where) + ": tensor " + quote(name);
@@ -48,6 +57,19 @@ void require_shapes(const std::vector<model::ParamSpec>& specs, const Tensors& t
   require_no_extra(specs, tensors, where);
 }
 
+/// The configuration under its key, which fits the tensors.
+model::ModelConfig config_of(const Metadata& metadata,
+                             const std::map<std::string, TensorView>& tensors,
+                             const std::string& where) {
+  const auto found = metadata.find(kConfigKey);
+  DRIFTLESS_REQUIRE(found != metadata.end(), ErrorCode::BadConfig, where,
+                    ": no configuration; expected JSON under the metadata key 'config'; "
+                    "'driftless convert' writes one");
+  model::ModelConfig config = model::config_from_json(found->second, where + ": config");
+  require_shapes(model::parameters(config), tensors, where);
+  return config;
+}
+
 }  // namespace
 
 void require_complete(const model::ModelConfig& config, const TensorMap& tensors,
@@ -68,24 +90,20 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   return parse_checkpoint(read_safetensors(path));
 }
 
-model::ModelConfig parse_config(const Safetensors& file) {
-  const auto found = file.metadata().find(kConfigKey);
-  DRIFTLESS_REQUIRE(found != file.metadata().end(), ErrorCode::BadConfig, file.where(),
-                    ": no configuration; expected JSON under the metadata key 'config'; "
-                    "'driftless convert' writes one");
-  model::ModelConfig config = model::config_from_json(found->second, file.where() + ": config");
-  require_shapes(model::parameters(config), file.tensors(), file.where());
-  return config;
-}
-
 Checkpoint parse_checkpoint(const Safetensors& file) {
-  Checkpoint checkpoint{.config = parse_config(file), .tensors = {}, .metadata = file.metadata()};
+  Checkpoint checkpoint{.config = config_of(file.metadata(), file.tensors(), file.where()),
+                        .tensors = {},
+                        .metadata = file.metadata()};
   checkpoint.metadata.erase(kConfigKey);
   for (const auto& [name, view] : file.tensors())
     checkpoint.tensors.emplace(name,
                                Tensor{view.shape, to_float32(view, place_of(file.where(), name))});
   require_complete(checkpoint.config, checkpoint.tensors, file.where());
   return checkpoint;
+}
+
+model::ModelConfig parse_config(const SafetensorsHeader& header) {
+  return config_of(header.metadata, header.tensors, header.where);
 }
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,

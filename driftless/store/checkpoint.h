@@ -41,10 +41,6 @@ void require_complete(const model::ModelConfig& config, const TensorMap& tensors
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 Checkpoint parse_checkpoint(const Safetensors& file);
 
-/// The configuration in the header of such a file, whose tensors it fits. Throws as
-/// load_checkpoint, but for the values, which need not be there.
-model::ModelConfig parse_config(const Safetensors& header);
-
 /// Writes a checkpoint that load_checkpoint reads back; `weights` is F32, F16 or BF16. The initial
 /// states stay F32. Throws what require_complete throws, Numeric where a value does not fit, or Io.
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,

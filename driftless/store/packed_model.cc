@@ -20,6 +20,7 @@
 #include "driftless/quant/runs.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/store/file_kind.h"
+#include "driftless/store/safetensors_header.h"
 
 namespace driftless::store {
 namespace {
@@ -317,7 +318,7 @@ void save_packed(const std::filesystem::path& path, const PackedModel& model) {
 
 bool is_packed(const std::filesystem::path& path) {
   return kind_of(path) == FileKind::Safetensors &&
-         read_safetensors_header(path).metadata().contains("packed");
+         read_safetensors_header(path).metadata.contains("packed");
 }
 
 PackedModel load_packed(const std::filesystem::path& path) {

@@ -15,6 +15,7 @@
 #include "driftless/base/input_file.h"
 #include "driftless/base/json.h"
 #include "driftless/base/quote.h"
+#include "driftless/store/safetensors_header.h"
 
 namespace driftless::store {
 namespace {
@@ -142,6 +143,26 @@ Metadata metadata_of(const Json& value, std::string_view where) {
   return metadata;
 }
 
+struct Header {
+  Metadata metadata;
+  std::vector<Entry> entries;
+};
+
+/// Checks everything that does not need the data, of which there are `data_bytes`.
+Header parse_header(std::string_view text, uint64_t data_bytes, const std::string& where) {
+  const Json json = parse_json(text, where + ": header");
+  DRIFTLESS_REQUIRE(json.is_object(), ErrorCode::BadFile, where, ": header is not a JSON object");
+  Header header;
+  for (const auto& [name, value] : json.items()) {
+    if (name == kMetadataKey)
+      header.metadata = metadata_of(value, where);
+    else
+      header.entries.push_back(entry_of(name, value, data_bytes, where));
+  }
+  require_exact_cover(header.entries, data_bytes, where);
+  return header;
+}
+
 struct NamedTensor {
   const std::string* name;
   const TensorView* view;
@@ -198,55 +219,34 @@ void require_consistent(const std::string& name, const TensorView& view,
 }  // namespace
 
 Safetensors::Safetensors(std::vector<std::byte> file, std::string where)
-    : where_(std::move(where)) {
-  const uint64_t length = header_length(file, file.size(), where_);
-  parse(text_of(std::span(file).subspan(kLengthBytes, length)), file.size() - kLengthBytes - length,
-        [&] { return std::move(file); });
-}
-
-Safetensors::Safetensors(const std::filesystem::path& path, Part part) : where_(path.string()) {
-  InputFile file(path);
-  std::array<std::byte, kLengthBytes> start{};
-  const size_t got = file.read(start);
-  std::vector<std::byte> header(header_length(std::span(start).first(got), file.size(), where_));
-  file.read_all(header);
-  const uint64_t data_bytes = file.size() - kLengthBytes - header.size();
-  parse(text_of(header), data_bytes, [&] {
-    std::vector<std::byte> data(part == Part::Header ? 0 : data_bytes);
-    file.read_all(data);
-    return data;
-  });
-}
-
-template <class Read>
-void Safetensors::parse(std::string_view text, uint64_t data_bytes, Read read) {
-  const Json header = parse_json(text, where_ + ": header");
-  DRIFTLESS_REQUIRE(header.is_object(), ErrorCode::BadFile, where_,
-                    ": header is not a JSON object");
-  std::vector<Entry> entries;
-  for (const auto& [name, value] : header.items()) {
-    if (name == kMetadataKey)
-      metadata_ = metadata_of(value, where_);
-    else
-      entries.push_back(entry_of(name, value, data_bytes, where_));
-  }
-  require_exact_cover(entries, data_bytes, where_);
-  file_ = read();
-  const bool has_data = file_.size() >= data_bytes;
-  const auto data = std::span<const std::byte>(file_).last(has_data ? data_bytes : 0);
-  for (Entry& entry : entries)
-    tensors_.emplace(
-        entry.name,
-        TensorView{entry.dtype, std::move(entry.shape),
-                   has_data ? data.subspan(entry.begin, entry.end - entry.begin) : data});
+    : file_(std::move(file)), where_(std::move(where)) {
+  const uint64_t length = header_length(file_, file_.size(), where_);
+  const auto rest = std::span<const std::byte>(file_).subspan(kLengthBytes);
+  const auto data = rest.subspan(length);
+  Header header = parse_header(text_of(rest.first(length)), data.size(), where_);
+  metadata_ = std::move(header.metadata);
+  for (Entry& entry : header.entries)
+    tensors_.emplace(entry.name, TensorView{entry.dtype, std::move(entry.shape),
+                                            data.subspan(entry.begin, entry.end - entry.begin)});
 }
 
 Safetensors read_safetensors(const std::filesystem::path& path) {
-  return {path, Safetensors::Part::Whole};
+  (void)read_safetensors_header(path);  // what is wrong with it shows before the rest is read
+  return {read_file(path), path.string()};
 }
 
-Safetensors read_safetensors_header(const std::filesystem::path& path) {
-  return {path, Safetensors::Part::Header};
+SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
+  const std::string where = path.string();
+  InputFile file(path);
+  std::array<std::byte, kLengthBytes> start{};
+  const size_t got = file.read(start);
+  std::vector<std::byte> text(header_length(std::span(start).first(got), file.size(), where));
+  file.read_all(text);
+  Header header = parse_header(text_of(text), file.size() - kLengthBytes - text.size(), where);
+  SafetensorsHeader shown{.where = where, .metadata = std::move(header.metadata), .tensors = {}};
+  for (Entry& entry : header.entries)
+    shown.tensors.emplace(entry.name, TensorView{entry.dtype, std::move(entry.shape), {}});
+  return shown;
 }
 
 void write_safetensors(const std::filesystem::path& path,

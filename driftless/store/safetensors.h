@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -18,18 +17,13 @@ namespace driftless::store {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// A file in memory with views into it.
+/// A whole file in memory with views into it.
 class Safetensors {
  public:
   /// Checks everything before it keeps anything: header length, JSON, element types, shapes, and
   /// that the tensors cover the data exactly once. `where` starts every message. Throws BadFile, or
   /// Unsupported for an element type outside kDTypes.
   Safetensors(std::vector<std::byte> file, std::string where);
-
-  enum class Part { Header, Whole };
-  /// The same of a file, whose data is read after its header is found sound, or not at all: then
-  /// tensors have no bytes. Throws Io too.
-  Safetensors(const std::filesystem::path& path, Part part);
 
   // Views point into the file's bytes, which a copy would not share.
   Safetensors(const Safetensors&) = delete;
@@ -43,10 +37,6 @@ class Safetensors {
   [[nodiscard]] const std::string& where() const { return where_; }
 
  private:
-  /// `read` gets the data, with or without what comes before it.
-  template <class Read>
-  void parse(std::string_view text, uint64_t data_bytes, Read read);
-
   std::vector<std::byte> file_;
   std::string where_;
   Metadata metadata_;
@@ -55,9 +45,6 @@ class Safetensors {
 
 /// Throws Io, BadFile or Unsupported.
 Safetensors read_safetensors(const std::filesystem::path& path);
-
-/// Metadata, types and shapes; tensors have no bytes. Throws as read_safetensors.
-Safetensors read_safetensors_header(const std::filesystem::path& path);
 
 /// Writes atomically. Tensors follow each other by element size, largest first, then by name, so
 /// that each starts at a multiple of its element size. Throws InvalidArgument where a view's bytes

@@ -87,12 +87,6 @@ std::vector<float> to_float32(const TensorView& tensor, std::string_view where) 
   }
 }
 
-void require_finite(std::span<const float> values, std::string_view where) {
-  for (size_t i = 0; i < values.size(); ++i)
-    DRIFTLESS_REQUIRE(std::isfinite(values[i]), ErrorCode::Numeric, where,
-                      ": not a finite number; got ", values[i], " at element ", i);
-}
-
 std::vector<std::byte> from_float32(std::span<const float> values, DType dtype,
                                     std::string_view where) {
   if (dtype == DType::F32) {

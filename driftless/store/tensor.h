@@ -56,9 +56,6 @@ std::string shape_text(std::span<const int64_t> shape);
 /// Unsupported for types that are not floating point; `where` starts the message.
 std::vector<float> to_float32(const TensorView& tensor, std::string_view where);
 
-/// Throws Numeric, with `where`, on a NaN or infinity.
-void require_finite(std::span<const float> values, std::string_view where);
-
 /// Values as bytes of a floating-point type, rounded to nearest, ties to even. Throws Numeric where
 /// a value is beyond the largest of F16 or BF16, or NaN; Unsupported for other types than those and
 /// F32.

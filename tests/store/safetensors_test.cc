@@ -7,6 +7,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
+#include "driftless/store/safetensors_header.h"
 
 #include "tests/testing/bytes.h"
 #include "tests/testing/expect_error.h"
@@ -198,10 +199,10 @@ TEST(Safetensors, AHeaderIsCheckedBeforeTheRestIsRead) {
   std::error_code none;
   std::filesystem::resize_file(path, 8 + header.size() + kBytes, none);
   if (none) GTEST_SKIP() << "no file of 1 TiB here";
-  const Safetensors read = read_safetensors_header(path);
-  EXPECT_EQ(read.metadata().at("k"), "v");
-  EXPECT_EQ(read.tensors().at("a").shape, std::vector<int64_t>{int64_t{1} << 40});
-  EXPECT_TRUE(read.tensors().at("a").bytes.empty());
+  const SafetensorsHeader read = read_safetensors_header(path);
+  EXPECT_EQ(read.metadata.at("k"), "v");
+  EXPECT_EQ(read.tensors.at("a").shape, std::vector<int64_t>{int64_t{1} << 40});
+  EXPECT_TRUE(read.tensors.at("a").bytes.empty());
   std::filesystem::resize_file(path, 8 + header.size() + kBytes + 1);
   expect_error(ErrorCode::BadFile, "do not cover the file", [&] { read_safetensors(path); });
 }

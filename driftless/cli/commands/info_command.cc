@@ -20,6 +20,7 @@
 #include "driftless/reason/linear_layers.h"
 #include "driftless/simulate/kernels/tiles.h"
 #include "driftless/store/file_kind.h"
+#include "driftless/store/safetensors_header.h"
 
 namespace driftless::cli {
 namespace {
@@ -93,10 +94,10 @@ void print_shapes(const Tensors& tensors) {
 /// Of a float checkpoint the header says it all; how large the rest is does not matter.
 bool print_header(const std::string& path) {
   if (store::kind_of(path) != store::FileKind::Safetensors) return false;
-  const store::Safetensors header = store::read_safetensors_header(path);
-  if (header.metadata().contains("packed") || !header.metadata().contains("config")) return false;
+  const store::SafetensorsHeader header = store::read_safetensors_header(path);
+  if (header.metadata.contains("packed") || !header.metadata.contains("config")) return false;
   print_config(path, store::parse_config(header));
-  print_shapes(header.tensors());
+  print_shapes(header.tensors);
   return true;
 }
 

@@ -30,7 +30,7 @@ class Flag {
   Flag required() const;
   Flag shows_default() const;
   Flag group(const char* heading) const;
-  Flag positive() const;  ///< an integer of 1 to a billion
+  Flag positive() const;  ///< an integer of 1 to 10^9
   Flag between(double low, double high) const;
   Flag excludes(const Flag& other) const;
   Flag needs(const Flag& other) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/torch/convert.h"
 
+#include <cmath>
 #include <list>
 #include <map>
 #include <span>
@@ -30,7 +31,12 @@ bool is_present(const Path& path) {
 void convert_array(const Path& in, const Path& out) {
   const auto bytes = read_file(in);
   const TensorView array = parse_npy(bytes, in.string());
-  if (array.dtype == DType::F32) require_finite(to_float32(array, in.string()), in.string());
+  if (array.dtype == DType::F32) {
+    const std::vector<float> values = to_float32(array, in.string());
+    for (size_t i = 0; i < values.size(); ++i)
+      DRIFTLESS_REQUIRE(std::isfinite(values[i]), ErrorCode::Numeric, in.string(),
+                        ": not a finite number; got ", values[i], " at element ", i);
+  }
   write_safetensors(out, {{in.stem().string(), array}}, {});
 }
 
