@@ -10,8 +10,7 @@
 
 namespace driftless {
 
-/// The bytes of a regular file. Throws Io as InputFile does; at most 16 MiB where it states no
-/// size.
+/// The bytes of a regular file; 16 MiB at most where it states no size. Throws Io as InputFile.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 /// What a symbolic link leads to in the end, which need not exist; any other path as it is. Throws
