@@ -57,17 +57,12 @@ void require_shapes(const std::vector<model::ParamSpec>& specs, const Tensors& t
   require_no_extra(specs, tensors, where);
 }
 
-/// The configuration under its key, which fits the tensors.
-model::ModelConfig config_of(const Metadata& metadata,
-                             const std::map<std::string, TensorView>& tensors,
-                             const std::string& where) {
+model::ModelConfig config_of(const Metadata& metadata, const std::string& where) {
   const auto found = metadata.find(kConfigKey);
   DRIFTLESS_REQUIRE(found != metadata.end(), ErrorCode::BadConfig, where,
                     ": no configuration; expected JSON under the metadata key 'config'; "
                     "'driftless convert' writes one");
-  model::ModelConfig config = model::config_from_json(found->second, where + ": config");
-  require_shapes(model::parameters(config), tensors, where);
-  return config;
+  return model::config_from_json(found->second, where + ": config");
 }
 
 }  // namespace
@@ -91,7 +86,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
 }
 
 Checkpoint parse_checkpoint(const Safetensors& file) {
-  Checkpoint checkpoint{.config = config_of(file.metadata(), file.tensors(), file.where()),
+  Checkpoint checkpoint{.config = config_of(file.metadata(), file.where()),
                         .tensors = {},
                         .metadata = file.metadata()};
   checkpoint.metadata.erase(kConfigKey);
@@ -103,7 +98,9 @@ Checkpoint parse_checkpoint(const Safetensors& file) {
 }
 
 model::ModelConfig parse_config(const SafetensorsHeader& header) {
-  return config_of(header.metadata, header.tensors, header.where);
+  model::ModelConfig config = config_of(header.metadata, header.where);
+  require_shapes(model::parameters(config), header.tensors, header.where);
+  return config;
 }
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,

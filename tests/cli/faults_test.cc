@@ -63,7 +63,7 @@ TEST(Faults, NumbersThatDoNotFitAreWrongUsage) {
   for (const char* const flags :
        {"--threads 2147483648", "--threads 0", "--threads 1025", "--seed 12345678901234567890123",
         "--seed -1", "--steps 99999999999", "--limit 99999999999999999999999", "--batch 0",
-        "--batch 4294967296", "--plan ''", "--json=''", "--predictions ''"})
+        "--batch 4294967296", "--plan ''", "--predictions ''"})
     expect_failure(driftless(kEval + flags), 2, "expected");
 }
 
