@@ -126,7 +126,7 @@ TEST_F(Eval, RunsInBf16) {
 TEST_F(Eval, RejectsBadInput) {
   expect_failure(eval("--dtype int8"), 10, "'int8', expected f32 or bf16");
   expect_failure(eval("--halting never"), 10, "never");
-  expect_failure(eval("--threads 0"), 10, "threads; got 0");
+  expect_failure(eval("--threads 0"), 2, "--threads: got '0'");
   expect_failure(eval("--steps 0"), 2, "--steps");
   expect_failure(eval("--submission " + file("s.json")), 10, "for ARC models only");
   expect_failure(eval("--predictions /nowhere/p.jsonl"), 14, "/nowhere/p.jsonl");

@@ -43,7 +43,10 @@ TEST_F(Report, ATraceGoesIntoAPage) {
 }
 
 TEST_F(Report, SkippedLinesAreCountedAndNamed) {
-  write_file_atomic(file("cut.jsonl"), "{\"schema\": 1, \"study\"\n{\"schema\": 99}\n");
+  write_file_atomic(file("cut.jsonl"),
+                    "{\"schema\": 1, \"study\"\n{\"schema\": 99}\n"
+                    R"({"claim":"c","source":"s","theirs":"t","reason":"r",)"
+                    R"("study":null,"ours":null,"verdict":null})");
   const Outcome outcome = driftless("report " + file("cut.jsonl") + " --out " + file("r.html"));
   if (outcome.err.find("node-d3") != std::string::npos) GTEST_SKIP() << outcome.err;
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

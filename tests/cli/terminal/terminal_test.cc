@@ -133,7 +133,7 @@ TEST_F(EvalAtATerminal, CtrlCEndsCalibrationToo) {
                               (dir_.path() / "boards").string()),
                       {.interrupt_at = "calibrating  [........................] 0/40"});
   EXPECT_EQ(run.exit_code, 130) << run.output;
-  EXPECT_NE(run.output.find("interrupted while calibrating"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("driftless: interrupted"), std::string::npos) << run.output;
 }
 
 TEST(GenerateAtATerminal, CtrlCEndsWhatFindsNothing) {
