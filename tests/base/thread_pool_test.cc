@@ -9,15 +9,10 @@
 #include <unistd.h>
 
 #include "tests/testing/expect_error.h"
+#include "tests/testing/sanitizer.h"
 
 namespace driftless {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasSanitizer = true;
-#else
-constexpr bool kHasSanitizer = false;
-#endif
 
 TEST(ThreadPool, RunsEveryIndexOnceWithAValidWorker) {
   for (const int64_t threads : {1, 2, 3, 8}) {
@@ -62,7 +57,7 @@ TEST(ThreadPool, RejectsBadCounts) {
 }
 
 TEST(ThreadPool, AThreadThatCannotStartIsAnError) {
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
+  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
   int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   rlimit limit{};

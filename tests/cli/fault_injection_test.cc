@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "tests/cli/program.h"
+#include "tests/testing/sanitizer.h"
 
 namespace driftless::cli_testing {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasSanitizer = true;
-#else
-constexpr bool kHasSanitizer = false;
-#endif
 
 struct Command {
   const char* name;
@@ -56,7 +51,7 @@ class FaultInjection : public ::testing::TestWithParam<Command> {
   }
 
   void SetUp() override {
-    if (kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
+    if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
     if (GetParam().runs_model && !kRunsModels) GTEST_SKIP() << kRunsNoModels;
     const testing::TempDir dir;
     const auto out = dir.path() / "out";

@@ -10,15 +10,10 @@
 #include <sys/stat.h>
 
 #include "tests/cli/program.h"
+#include "tests/testing/sanitizer.h"
 
 namespace driftless::cli_testing {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasSanitizer = true;
-#else
-constexpr bool kHasSanitizer = false;
-#endif
 
 const std::string kModel = DRIFTLESS_MODEL;
 const std::string kData = "models/demo-sudoku.csv";
@@ -68,7 +63,7 @@ TEST(Faults, NumbersThatDoNotFitAreWrongUsage) {
 }
 
 TEST(Faults, AThreadThatCannotStartEndsTheRunWithOneLine) {
-  if (kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
+  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
   for (const char* const flags : {"", "--native --weights mxint4 --acts mxint4"}) {
     if (!kRunsModels && *flags == '\0') continue;
     const Outcome outcome = testing::run_program("ulimit -v 400000; " DRIFTLESS_PROGRAM " " +
