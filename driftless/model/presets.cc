@@ -86,8 +86,8 @@ std::vector<Preset> make_presets() {
 std::span<const PublishedBoards> published_boards() { return kBoards; }
 
 std::span<const Preset> presets() {
-  static const std::vector<Preset> kPresets = make_presets();
-  return kPresets;
+  static const std::vector<Preset> presets = make_presets();
+  return presets;
 }
 
 const Preset& find_preset(std::string_view name) {

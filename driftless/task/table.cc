@@ -43,8 +43,8 @@ std::vector<Example> of_one_size(std::vector<Example> examples, const Task& task
 }  // namespace
 
 std::span<const Task> tasks() {
-  static const std::array kTasks = {sudoku::row(), maze::row(), arc::row(), arc::mini_row()};
-  return kTasks;
+  static const std::array rows = {sudoku::row(), maze::row(), arc::row(), arc::mini_row()};
+  return rows;
 }
 
 const Task& find_task(std::string_view name) {

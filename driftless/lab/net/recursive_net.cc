@@ -181,8 +181,16 @@ States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
     at::Tensor next = state + (takes_input ? answer_and_input : states.l);
     for (const Block& block : networks_[static_cast<size_t>(call.network)])
       next = block.run(next, rope_, site_of(i, part.first_board, options));
-    if (call.after == model::After::Damp) next = damped(part, i, state, next, options);
-    if (call.after == model::After::Perturb) next = perturbed(part, i, next, options);
+    switch (call.after) {
+      case model::After::Nothing:
+        break;
+      case model::After::Damp:
+        next = damped(part, i, state, next, options);
+        break;
+      case model::After::Perturb:
+        next = perturbed(part, i, next, options);
+        break;
+    }
     state = next;
     if (is_h) answer_and_input.reset();
     if (options.tap != nullptr) options.tap->state(call.updates, i, state);

@@ -60,7 +60,7 @@ Outcome check(const Example& example, std::span<const uint8_t> prediction) {
 
 constexpr int64_t kUsualPath = 110;
 using OptionKind = GeneratorOption::Kind;
-enum Option : size_t { kMinPath, kMaxPath, kUniquePath };
+constexpr size_t kMinPath = 0, kMaxPath = 1, kUniquePath = 2;  // in the order of:
 constexpr std::array<GeneratorOption, 3> kOptions = {{
     {"min-path", "least cells of the path", kUsualPath, OptionKind::Bound},
     {"max-path", "most cells of the path", std::numeric_limits<int64_t>::max(), OptionKind::Bound},

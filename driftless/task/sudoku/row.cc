@@ -83,7 +83,7 @@ constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 /// Not the same as 0, which draws a number for each board: boards of a seed stay what they are.
 constexpr int64_t kNoClues = -1;
 using OptionKind = GeneratorOption::Kind;
-enum Option : size_t { kMinRating, kMaxRating, kExtraClues };
+constexpr size_t kMinRating = 0, kMaxRating = 1, kExtraClues = 2;  // in the order of:
 constexpr std::array<GeneratorOption, 3> kOptions = {{
     {"min-rating", "least guesses", 0, OptionKind::Bound},
     {"max-rating", "most guesses", kNoLimit, OptionKind::Bound},
