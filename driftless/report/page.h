@@ -22,8 +22,8 @@ struct PageOptions {
 /// A pure function of its arguments. Throws Unsupported in a build without the plotting library.
 std::string render_page(const Results& results, const PageOptions& options);
 
-/// The data of the page as JSON: title, version, records, qat, benches, traces, claims, evals, logs,
-/// skipped, files, and the number of boards left out.
+/// The data of the page as JSON: title, version, records, qat, benches, traces, claims, evals,
+/// logs, skipped, files, and the number of boards left out.
 Json page_data(const Results& results, const PageOptions& options);
 
 /// Text for the body of an element or an attribute in double quotes.
