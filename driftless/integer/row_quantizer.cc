@@ -52,6 +52,32 @@ void round_codes(uint8_t* codes, int64_t bits, int below) {
     codes[i] = static_cast<uint8_t>(shifted_right(mantissa_of(codes[i], bits), below) & mask);
 }
 
+/// Encoders::scale_rows by quant's kernels, for sets without encoders.
+bool scale_by_quant(const formats::Element& element, const RowsToScale& args) noexcept {
+  const quant::KernelSet& kernels = quant::kernels();
+  // Blocks that follow each other are one run.
+  const int64_t run = args.block_stride == kBlock ? args.k : kBlock;
+  for (int64_t row = 0; row < args.rows; ++row) {
+    const float* const x = args.x + row * args.x_stride;
+    const auto for_each_run = [&](auto visit) {
+      for (int64_t at = 0; at < args.k; at += run)
+        visit(x + at / kBlock * args.block_stride, std::min(run, args.k - at), at);
+    };
+    uint32_t largest = 0;
+    for_each_run([&](const float* values, int64_t n, int64_t) {
+      largest = std::max(largest, kernels.absmax_bits(values, n));
+    });
+    if (largest >= formats::kFloatInfinityBits) return false;
+    const float scale = quant::symmetric_scale(element, std::bit_cast<float>(largest)).scale;
+    for_each_run([&](const float* values, int64_t n, int64_t at) {
+      kernels.encode_integers(element, values, n, {scale, args.flip},
+                              args.bytes + row * args.byte_stride + at);
+    });
+    args.scales[row] = scale;
+  }
+  return true;
+}
+
 }  // namespace
 
 RowQuantizer::RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
@@ -88,7 +114,7 @@ void RowQuantizer::quantize(std::span<const float> values, RowMatrix& out, int64
                     ErrorCode::InvalidArgument, "native product: ", values.size(),
                     " activations for row ", row, ", expected ", out.k, " for one of ", out.rows);
   if (spec_.granularity == Granularity::Block) return quantize_blocks(values, out, row);
-  quantize_scaled(values, out, row);
+  quantize_scaled({values.data(), out.k, kBlock, 1}, out, row);
 }
 
 void RowQuantizer::quantize_blocks(std::span<const float> values, RowMatrix& out,
@@ -107,8 +133,10 @@ void RowQuantizer::quantize_blocks(std::span<const float> values, RowMatrix& out
 }
 
 void RowQuantizer::quantize_rows(quant::ConstMat values, RowMatrix& out) const {
-  const bool suits_encoders =
-      has_encoders_ && out.k % kBlock == 0 && values.cols == out.k && values.rows <= out.rows;
+  const bool has_shape = values.cols == out.k && values.rows <= out.rows;
+  if (has_shape && spec_.granularity != Granularity::Block)
+    return quantize_scaled({values.data, values.cols, kBlock, values.rows}, out, 0);
+  const bool suits_encoders = has_encoders_ && out.k % kBlock == 0 && has_shape;
   if (!suits_encoders) {
     for (int64_t row = 0; row < values.rows; ++row) quantize(values.row(row), out, row);
     return;
@@ -162,24 +190,24 @@ void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
       formats::power_of_two(base - formats::E8m0fnu::kBias - fraction_bits);
 }
 
-void RowQuantizer::quantize_scaled(std::span<const float> values, RowMatrix& out,
-                                   int64_t row) const {
-  const formats::Element& element = spec_.format->element;
-  const uint32_t largest = quant::kernels().absmax_bits(values.data(), out.k);
-  DRIFTLESS_REQUIRE(largest < formats::kFloatInfinityBits, ErrorCode::Numeric,
-                    "native product: activations of row ", row,
+void RowQuantizer::quantize_tiles(const float* tiles, int64_t rows, RowMatrix& out) const {
+  quantize_scaled({tiles, kBlock, rows * kBlock, rows}, out, 0);
+}
+
+void RowQuantizer::quantize_scaled(const Values& values, RowMatrix& out, int64_t first) const {
+  const RowsToScale args{.x = values.x,
+                         .x_stride = values.row_stride,
+                         .block_stride = values.block_stride,
+                         .rows = values.rows,
+                         .k = out.k,
+                         .bytes = out.bytes.data() + first * out.stride,
+                         .byte_stride = out.stride,
+                         .scales = out.scales.data() + first,
+                         .flip = set_->row_flip};
+  const auto scale_rows = set_->encoders != nullptr ? set_->encoders->scale_rows : scale_by_quant;
+  DRIFTLESS_REQUIRE(scale_rows(spec_.format->element, args), ErrorCode::Numeric,
+                    "native product: activations of rows ", first, " to ", first + values.rows - 1,
                     "; got a NaN or an infinity, expected finite numbers");
-  const float scale = quant::symmetric_scale(element, std::bit_cast<float>(largest)).scale;
-  // The sum with 1.5 * 2^23 is rounded to an integer, to nearest even, which its low bits count.
-  constexpr float kRounder = 0x1.8p23f;
-  uint8_t* const bytes = out.bytes.data() + row * out.stride;
-  for (int64_t i = 0; i < out.k; ++i) {
-    const float limited =
-        std::min(std::max(values[static_cast<size_t>(i)] / scale, element.min), element.max);
-    const auto code = static_cast<uint8_t>(std::bit_cast<uint32_t>(limited + kRounder));
-    bytes[i] = static_cast<uint8_t>(code ^ set_->row_flip);
-  }
-  out.scales[static_cast<size_t>(row)] = scale;
 }
 
 }  // namespace driftless::integer

@@ -35,9 +35,20 @@ class RowQuantizer {
                                  int64_t rows, int64_t block) const noexcept;
   void finish_row(RowMatrix& out, int64_t row) const noexcept;
 
+  /// For one scale a row: fills rows 0 to rows - 1 from tiles of 32 columns, [block][rows][32].
+  /// What pads the last block must be zero. Throws as quantize().
+  void quantize_tiles(const float* tiles, int64_t rows, RowMatrix& out) const;
+
  private:
+  /// Rows to write, `row_stride` apart, their blocks `block_stride` apart.
+  struct Values {
+    const float* x;
+    int64_t row_stride;
+    int64_t block_stride;
+    int64_t rows;
+  };
   void quantize_blocks(std::span<const float> values, RowMatrix& out, int64_t row) const;
-  void quantize_scaled(std::span<const float> values, RowMatrix& out, int64_t row) const;
+  void quantize_scaled(const Values& values, RowMatrix& out, int64_t first) const;
 
   quant::QuantSpec spec_;
   IntegerForm form_;

@@ -3,9 +3,11 @@
 // for each column of h [K, columns], a panel of columns at a time. Here the weights are the left
 // factor and the activations the panel, so that nothing is transposed: blocks run across vectors,
 // one column a lane, and the output lies as the state does. What one panel needs stays in the
-// first-level cache.
+// nearest caches. Where hidden activations have one scale a column, they are kept as floats until
+// the column is complete.
 #pragma once
 
+#include "driftless/integer/column_quantizer.h"
 #include "driftless/native/swiglu.h"
 
 namespace driftless::native {
@@ -14,13 +16,14 @@ class ColumnSwiglu {
  public:
   /// What run() works in; one for each thread.
   struct Scratch {
-    AlignedVector<int8_t> input;  ///< panels, [step][column][4]
-    AlignedVector<int8_t> hidden;
-    AlignedVector<uint8_t> scales;  ///< [block][column] of the panel in work
-    AlignedVector<float> tiles;     ///< gates, ups and products of one block, [32][column] each
+    ColumnPanel input;
+    ColumnPanel hidden;
+    AlignedVector<float> tiles;     ///< gates and ups of one block, [32][column] each
+    AlignedVector<float> products;  ///< [32][column], or [inner][column] where hidden is kept
   };
 
-  /// Whether the set has encoders for these activations and all integers fit bytes.
+  /// Whether the set has encoders for these activations, and in both products the integers of
+  /// either factor fit bytes or those of neither.
   static bool suits(const SwigluWeights& weights, const SwigluActs& acts, const KernelSet& set);
 
   /// Requires suits(). Throws as Swiglu.
@@ -35,17 +38,13 @@ class ColumnSwiglu {
   void run(const float* h, int64_t stride, Scratch& scratch, float* out) const;
 
  private:
-  struct Panel;
-  void finish(Panel& panel, const quant::QuantSpec& spec, Scratch& scratch) const;
-  void fill_input(const float* h, int64_t stride, Scratch& scratch, Panel& panel) const;
-  void fill_hidden(const Panel& input, Scratch& scratch, Panel& hidden) const;
-  void multiply(const RowMatrix& weights, int64_t first, int64_t rows, const Panel& panel,
-                float* out) const;
+  [[nodiscard]] bool fill_hidden(Scratch& scratch) const noexcept;
+  void multiply(const RowMatrix& weights, int64_t first, int64_t rows, const ColumnPanel& panel,
+                float* out) const noexcept;
 
-  SwigluActs acts_;
   const KernelSet* set_;
-  formats::BlockScaling input_scaling_;
-  formats::BlockScaling hidden_scaling_;
+  ColumnQuantizer input_;
+  ColumnQuantizer hidden_;
   RowMatrix gate_up_;
   RowMatrix down_;
   int64_t inner_;

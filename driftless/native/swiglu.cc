@@ -66,17 +66,15 @@ void Swiglu::run_hidden(Scratch& scratch, int64_t all_rows, int64_t block) const
     const int64_t rows = row_tiles.first(i + 1) - row;
     block_tile(scratch.input, gate_up_, row, rows, block * kBlock, gate);
     block_tile(scratch.input, gate_up_, row, rows, inner_ + block * kBlock, up);
-    silu_mul_(gate, up, product, rows * kBlock);
-    if (has_block_hidden_) {
-      DRIFTLESS_REQUIRE(hidden_.encode_tile(product, scratch.hidden, row, rows, block),
-                        ErrorCode::Numeric, "native swiglu: hidden activations of rows ", row,
-                        " to ", row + rows - 1, ", block ", block,
-                        "; got a NaN or an infinity, expected finite numbers");
+    if (!has_block_hidden_) {
+      silu_mul_(gate, up, scratch.floats.data() + (block * all_rows + row) * kBlock, rows * kBlock);
       continue;
     }
-    for (int64_t r = 0; r < rows; ++r)
-      std::copy_n(product + r * kBlock, kBlock,
-                  scratch.floats.data() + (row + r) * inner_ + block * kBlock);
+    silu_mul_(gate, up, product, rows * kBlock);
+    DRIFTLESS_REQUIRE(hidden_.encode_tile(product, scratch.hidden, row, rows, block),
+                      ErrorCode::Numeric, "native swiglu: hidden activations of rows ", row, " to ",
+                      row + rows - 1, ", block ", block,
+                      "; got a NaN or an infinity, expected finite numbers");
   }
 }
 
@@ -91,7 +89,7 @@ void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out) const {
   if (has_block_hidden_) {
     for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
   } else {
-    hidden_.quantize_rows({scratch.floats.data(), h.rows, inner_}, scratch.hidden);
+    hidden_.quantize_tiles(scratch.floats.data(), h.rows, scratch.hidden);
   }
   multiply_rows(scratch.hidden, h.rows, down_, out);
 }

@@ -36,7 +36,7 @@ class Swiglu {
   struct Scratch {
     RowMatrix input;
     RowMatrix hidden;
-    AlignedVector<float> floats;  ///< [rows, inner] where hidden scales are those of whole rows
+    AlignedVector<float> floats;  ///< [block][rows][32] where hidden scales are of whole rows
   };
 
   /// Throws InvalidArgument when the shapes do not suit each other or inner is no multiple of 32,

@@ -15,11 +15,8 @@ float encode_int8_row(std::span<const float> values, std::span<int8_t> codes) no
   const uint32_t largest = kernels().absmax_bits(values.data(), std::ssize(values));
   if (largest >= formats::kFloatInfinityBits) return 0;
   const float scale = scalar::symmetric_scale(kElement, std::bit_cast<float>(largest)).scale;
-  // The quotients lie within -127 ... 127: the sum with 1.5 * 2^23 is rounded to an integer, to
-  // nearest even, which its low bits count.
-  constexpr float kRounder = 0x1.8p23f;
-  for (size_t i = 0; i < values.size(); ++i)
-    codes[i] = static_cast<int8_t>(std::bit_cast<uint32_t>(values[i] / scale + kRounder));
+  kernels().encode_integers(kElement, values.data(), std::ssize(values), {scale, 0},
+                            reinterpret_cast<uint8_t*>(codes.data()));
   return scale;
 }
 

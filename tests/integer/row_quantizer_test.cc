@@ -64,6 +64,83 @@ TEST(RowQuantizer, EqualsTheQuantizerBitForBit) {
   }
 }
 
+/// Quotients that lie on the middle of two integers, or a few bits beside it.
+std::vector<float> middles(float scale, int64_t count, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) {
+    const double middle = static_cast<double>(rng.below(254)) - 126.5;
+    value = static_cast<float>(middle * static_cast<double>(scale));
+    for (uint64_t bits = rng.below(5); bits > 0; --bits)
+      value = std::nextafter(value, rng.below(2) == 0 ? -INFINITY : INFINITY);
+  }
+  values[0] = 127 * scale;
+  return values;
+}
+
+TEST(RowQuantizer, DividesWhereAReciprocalWouldRoundElsewhere) {
+  constexpr int64_t kCount = 4096;
+  Rng rng(3);
+  for (int i = 0; i < 100; ++i) {
+    const auto scale = static_cast<float>(std::ldexp(1 + rng.uniform(), i % 7 - 3));
+    const auto values = middles(scale, kCount, static_cast<uint64_t>(i));
+    for (const char* text : {"int8/token", "int8_full/token", "int4/token"}) {
+      const quant::QuantSpec spec = quant::parse_quant_spec(text);
+      const auto quantized = quant::Quantizer(spec).quantize({values.data(), 1, kCount});
+      for (const KernelSet* set : available_kernels()) {
+        const RowQuantizer quantizer(spec, *set);
+        RowMatrix got = quantizer.make(1, kCount);
+        quantizer.quantize(values, got, 0);
+        ASSERT_EQ(got.bytes, make_rows(quantized, *set).bytes) << set->name << ", " << text;
+      }
+    }
+  }
+}
+
+/// Scales so large that the largest code times a scale is infinite, and values below any scale.
+TEST(RowQuantizer, KeepsToTheEndsOfTheFloatRange) {
+  for (const float size : {std::numeric_limits<float>::max(), 0x1p-126f, 0x1p-149f}) {
+    auto values = testing::gaussian_values(64, 4);
+    for (float& value : values) value = std::copysign(size, value);
+    values[5] = size / 3;
+    for (const char* text : {"int8/token", "int8_full/token", "int3/token"}) {
+      const quant::QuantSpec spec = quant::parse_quant_spec(text);
+      const auto quantized = quant::Quantizer(spec).quantize({values.data(), 1, 64});
+      for (const KernelSet* set : available_kernels()) {
+        const RowQuantizer quantizer(spec, *set);
+        RowMatrix got = quantizer.make(1, 64);
+        quantizer.quantize(values, got, 0);
+        EXPECT_EQ(got.bytes, make_rows(quantized, *set).bytes) << set->name << ", " << text;
+        EXPECT_EQ(got.scales[0], quantized.scales.floats[0].scale) << set->name << ", " << text;
+      }
+    }
+  }
+}
+
+TEST(RowQuantizer, TilesAreRows) {
+  for (const char* text : {"int8/token", "int4/token"})
+    for (const int64_t blocks : {1, 2, 5}) {
+      const int64_t rows = 13;
+      const int64_t k = blocks * kBlock;
+      const auto values = rows_of(rows, k, 9);
+      std::vector<float> tiles;
+      for (int64_t block = 0; block < blocks; ++block)
+        for (int64_t row = 0; row < rows; ++row) {
+          const auto first = values.begin() + row * k + block * kBlock;
+          tiles.insert(tiles.end(), first, first + kBlock);
+        }
+      for (const KernelSet* set : available_kernels()) {
+        const RowQuantizer quantizer(quant::parse_quant_spec(text), *set);
+        RowMatrix expected = quantizer.make(rows, k);
+        RowMatrix got = quantizer.make(rows, k);
+        quantizer.quantize_rows({values.data(), rows, k}, expected);
+        quantizer.quantize_tiles(tiles.data(), rows, got);
+        EXPECT_EQ(got.bytes, expected.bytes) << set->name << ", " << text;
+        EXPECT_EQ(got.scales, expected.scales) << set->name << ", " << text;
+      }
+    }
+}
+
 TEST(RowQuantizer, RefusesWhatItCannotDo) {
   const auto make = [](const char* text) {
     return RowQuantizer(quant::parse_quant_spec(text), kScalarKernels);
@@ -79,7 +156,7 @@ TEST(RowQuantizer, RefusesWhatItCannotDo) {
   EXPECT_ERROR(quantizer.quantize(values, out, 2), ErrorCode::InvalidArgument, "row 2");
   values[39] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_ERROR(quantizer.quantize(values, out, 1), ErrorCode::Numeric, "block 1");
-  EXPECT_ERROR(make("int8/token").quantize(values, out, 1), ErrorCode::Numeric, "row 1");
+  EXPECT_ERROR(make("int8/token").quantize(values, out, 1), ErrorCode::Numeric, "rows 1");
 }
 
 }  // namespace

@@ -69,6 +69,30 @@ TEST_P(EveryKernelSet, AbsmaxAndExtent) {
   });
 }
 
+TEST_P(EveryKernelSet, EncodeIntegers) {
+  for (const Format& format : formats::formats()) {
+    if (format.element.code_sign != formats::CodeSign::TwosComplement || format.element.bits > 8 ||
+        format.element.smallest != 1)
+      continue;
+    SCOPED_TRACE(format.name);
+    for_each_stretch([&](const float* x, int64_t n) {
+      const Extent extent = kScalarKernels.extent(x, n);
+      for (const float share : {1.0f, 0.3f})  // The second one clips.
+        for (const uint8_t offset : {0, 128}) {
+          const Scale scale = scale_of(format.element, {extent.low * share, extent.high * share});
+          std::vector<uint8_t> got(static_cast<size_t>(n));
+          set.encode_integers(format.element, x, n, {scale.scale, offset}, got.data());
+          for (int64_t i = 0; i < n; ++i) {
+            // By definition: the decoded code is the integer.
+            const auto whole = static_cast<int>(
+                format.element.decode(encode(format.element, {.scale = scale.scale}, x[i])));
+            ASSERT_EQ(got[static_cast<size_t>(i)], static_cast<uint8_t>(whole + offset));
+          }
+        }
+    });
+  }
+}
+
 TEST_P(EveryKernelSet, FakeScaled) {
   for (const Format& format : formats::formats()) {
     SCOPED_TRACE(format.name);

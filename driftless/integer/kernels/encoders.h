@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizing activations of mx integer formats a tile at a time, where an instruction set does that
-// faster than quant's kernels block by block: the same codes, scale codes and bytes to the bit.
+// Quantizing activations a tile at a time, where an instruction set does that faster than quant's
+// kernels block by block: the same codes, scale codes and bytes to the bit.
 //
 // Rows:    blocks run along the lanes, as the left factor has them.
 // Columns: blocks run across the vectors, one column a lane, as a panel has them. No lane looks at
@@ -46,8 +46,10 @@ struct ColumnsToEncode {
   uint8_t* scales;  ///< [columns]
 };
 
-/// A panel of codes: shifts each column's blocks to its window. Sums of a column's bytes times
-/// -flip go to `starts`, the scales of its integers to `column_scales`.
+/// A panel of codes: moves each column's blocks to its window; mantissas of blocks below it are
+/// rounded, to nearest, ties to even. Shifts go into the bytes, or to `shifts` where those do not
+/// hold them. Sums of a column's bytes (of each block's bytes) times -flip go to `starts`, the
+/// scales of its integers to `column_scales`.
 struct PanelToShift {
   int8_t* steps;
   int64_t step_count;
@@ -56,6 +58,32 @@ struct PanelToShift {
   int64_t window;
   int bits;
   int fraction_bits;
+  uint8_t flip;
+  int32_t* starts;  ///< [columns]; [block][columns] with shifts
+  float* column_scales;
+  int32_t* shifts = nullptr;  ///< [block][columns], or null
+};
+
+/// Rows of integers with one scale each: block `b` of row `r` is x[r * x_stride + b * block_stride]
+/// to + 31, its bytes the places from 32 b on of row `r`. What pads the last block becomes zero.
+struct RowsToScale {
+  const float* x;
+  int64_t x_stride;
+  int64_t block_stride;
+  int64_t rows;
+  int64_t k;
+  uint8_t* bytes;
+  int64_t byte_stride;
+  float* scales;
+  uint8_t flip;
+};
+
+/// A panel of integers with one scale a column: k rows of x, `columns` of the set wide.
+struct ColumnsToScale {
+  const float* x;
+  int64_t x_stride;
+  int64_t k;
+  int8_t* steps;
   uint8_t flip;
   int32_t* starts;
   float* column_scales;
@@ -69,9 +97,11 @@ struct Encoders {
   bool (*encode_columns)(const formats::BlockScaling& scaling,
                          const ColumnsToEncode& args) noexcept;
   void (*shift_codes)(const CodesToShift& args) noexcept;
-  /// Returns false, with nothing changed, when a block lies below its column's window or a scale is
-  /// no normal number.
+  /// Returns false, with nothing changed, when a scale is no normal number.
   bool (*shift_panel)(const PanelToShift& args) noexcept;
+  /// For symmetric integer formats of at most 8 bits. Return false when a value is not finite.
+  bool (*scale_rows)(const formats::Element& element, const RowsToScale& args) noexcept;
+  bool (*scale_columns)(const formats::Element& element, const ColumnsToScale& args) noexcept;
 };
 
 }  // namespace driftless::integer

@@ -23,6 +23,12 @@ struct Groups {
   formats::ScaleRule rule{};  ///< of fake_groups, for symmetric formats
 };
 
+/// How integers become bytes: in two's complement, plus `offset`, modulo 256.
+struct IntegerBytes {
+  float scale;
+  uint8_t offset;
+};
+
 /// What the kernels that look for NaN and infinity return when there is none.
 inline constexpr int64_t kAllFinite = -1;
 
@@ -52,6 +58,9 @@ struct KernelSet {
   /// One code a byte, and one e8m0 code a block. Returns as fake_blocks.
   int64_t (*encode_blocks)(const formats::BlockScaling& scaling, const float* x, Groups groups,
                            uint8_t* codes, uint8_t* scales) noexcept;
+  /// The integers encode(x / scale) of a symmetric integer format of at most 8 bits, one a byte.
+  void (*encode_integers)(const formats::Element& element, const float* x, int64_t n,
+                          IntegerBytes form, uint8_t* bytes) noexcept;
   /// n codes of 4 bits to (n + 1) / 2 bytes, the even one in the low half; and back.
   void (*pack4)(const uint8_t* codes, int64_t n, uint8_t* packed) noexcept;
   void (*unpack4)(const uint8_t* packed, int64_t n, uint8_t* codes) noexcept;

@@ -44,10 +44,12 @@ class UniformRounding {
 
   constexpr F operator()(F y) const noexcept { return V::sub(shifted(y), constant_); }
 
-  constexpr I code(F y) const noexcept {
-    const I steps = V::int_sub(V::bits(shifted(y)), V::bits(constant_));
-    return V::int_and(steps, code_mask_);
+  /// The integer of which codes are the low bits.
+  constexpr I steps(F y) const noexcept {
+    return V::int_sub(V::bits(shifted(y)), V::bits(constant_));
   }
+
+  constexpr I code(F y) const noexcept { return V::int_and(steps(y), code_mask_); }
 
  private:
   constexpr F shifted(F y) const noexcept {

@@ -74,6 +74,15 @@ int64_t encode_blocks(const BlockScaling& scaling, const float* x, Groups groups
   });
 }
 
+void encode_integers(const Element& element, const float* x, int64_t n, IntegerBytes form,
+                     uint8_t* bytes) noexcept {
+  const int sign = 1 << (element.bits - 1);
+  for (int64_t i = 0; i < n; ++i) {
+    const int code = encode(element, {.scale = form.scale}, x[i]);
+    bytes[i] = static_cast<uint8_t>((code ^ sign) - sign + form.offset);
+  }
+}
+
 void pack4(const uint8_t* codes, int64_t n, uint8_t* packed) noexcept {
   for (int64_t i = 0; i + 1 < n; i += 2) {
     packed[i / 2] = static_cast<uint8_t>(codes[i] | (codes[i + 1] << 4));
@@ -98,6 +107,7 @@ constinit const KernelSet kScalarKernels = {
     .fake_blocks = fake_blocks,
     .squared_error = formats::scaled_squared_error,
     .encode_blocks = encode_blocks,
+    .encode_integers = encode_integers,
     .pack4 = pack4,
     .unpack4 = unpack4,
 };

@@ -270,6 +270,17 @@ struct VectorKernels {
     return encode_blocks_rounded(scaling, FloatRounding<V>(element), x, groups, codes, scales);
   }
 
+  static void encode_integers(const formats::Element& element, const float* x, int64_t n,
+                              IntegerBytes form, uint8_t* bytes) noexcept {
+    const UniformRounding<V> round(element);
+    const F step = V::set(form.scale);
+    const I offset = V::set_int(form.offset);
+    const I low_byte = V::set_int(0xff);
+    transform_bytes(x, n, bytes, [&](F v) {
+      return V::int_and(V::int_add(round.steps(V::div(v, step)), offset), low_byte);
+    });
+  }
+
   static void pack4(const uint8_t* codes, int64_t n, uint8_t* packed) noexcept {
     int64_t i = 0;
     for (; i + V::kPackedCodes <= n; i += V::kPackedCodes) V::pack4(codes + i, packed + i / 2);
@@ -291,6 +302,7 @@ struct VectorKernels {
             .fake_blocks = fake_blocks,
             .squared_error = squared_error,
             .encode_blocks = encode_blocks,
+            .encode_integers = encode_integers,
             .pack4 = pack4,
             .unpack4 = unpack4};
   }

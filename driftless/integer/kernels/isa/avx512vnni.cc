@@ -40,6 +40,11 @@ struct Avx512Vnni {
 };
 
 #include "driftless/integer/kernels/isa/avx512_encoders.inc"
+// After what it takes from there.
+#include "driftless/integer/kernels/isa/avx512_scalers.inc"
+
+constexpr Encoders kEncoders = {knows,       encode_rows, encode_columns, shift_codes,
+                                shift_panel, scale_rows,  scale_columns};
 
 }  // namespace
 
