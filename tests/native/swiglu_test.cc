@@ -89,7 +89,7 @@ struct ColumnCase {
 constexpr ColumnCase kColumnCases[] = {
     {"mxint4,window=4", "mxint4,window=4"},  {"mxint4,rule=mse,window=4", "mxint4,window=2"},
     {"mxint8,window=3", "mxint8,window=3"},  {"mxint8,window=2", "mxint8,rule=mse,window=1"},
-    {"mxint6,window=2", "mxint5,window=4"},  {"int8/channel", "int8/token"},
+    {"mxint6,window=3", "mxint4,window=5"},  {"int8/channel", "int8/token"},
     {"int8/channel", "int8_full/token"},     {"mxint4,window=4", "int8/token"},
     {"int8/channel", "mxint4,window=4"},     {"int4/channel", "int4/token"},
     {"mxint4,window=7", "mxint4,window=10"},
