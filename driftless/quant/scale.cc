@@ -23,6 +23,10 @@ Scale scale_of(const Element& element, Extent extent) noexcept {
   return scalar::scale_of(element, extent);
 }
 
+float stored_scale(const formats::ScaleRule& rule, float scale) noexcept {
+  return formats::round_scale(rule, scale);
+}
+
 uint16_t encode(const Element& element, const Scale& scale, float value) noexcept {
   const float scaled = value / scale.scale;
   if (!is_asymmetric(element)) return element.encode(scaled);

@@ -12,6 +12,7 @@
 
 #include "driftless/formats/element.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/formats/scale_format.h"
 
 namespace driftless::quant {
 
@@ -50,6 +51,10 @@ Scale asymmetric_scale(const formats::Element& element, Extent extent) noexcept;
 /// The one that suits the element. The extent's larger magnitude is the absmax of the symmetric
 /// one.
 Scale scale_of(const formats::Element& element, Extent extent) noexcept;
+
+/// formats::round_scale, compiled once: an inline copy in a kernel file would be for that file's
+/// instruction set.
+float stored_scale(const formats::ScaleRule& rule, float scale) noexcept;
 
 /// Whether encoding the value does not clip it.
 constexpr bool is_inside(Extent unclipped, const Scale& scale, float value) noexcept {

@@ -78,7 +78,7 @@ TEST_P(EveryKernelSet, EncodeIntegers) {
     for_each_stretch([&](const float* x, int64_t n) {
       const Extent extent = kScalarKernels.extent(x, n);
       for (const float share : {1.0f, 0.3f})  // The second one clips.
-        for (const uint8_t offset : {0, 128}) {
+        for (const auto offset : {uint8_t{0}, uint8_t{128}}) {
           const Scale scale = scale_of(format.element, {extent.low * share, extent.high * share});
           std::vector<uint8_t> got(static_cast<size_t>(n));
           set.encode_integers(format.element, x, n, {scale.scale, offset}, got.data());

@@ -130,8 +130,7 @@ struct VectorKernels {
                                      const float* x, Groups groups, float* out) noexcept {
     return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length, float absmax) {
       const Scale scale = symmetric_scale(element, absmax);
-      fake_symmetric(round, formats::round_scale(groups.rule, scale.scale), x + first, length,
-                     out + first);
+      fake_symmetric(round, stored_scale(groups.rule, scale.scale), x + first, length, out + first);
     });
   }
 
