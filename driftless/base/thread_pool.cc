@@ -5,21 +5,9 @@
 #include <utility>
 
 #include "driftless/base/error.h"
+#include "driftless/base/spin_wait.h"
 
 namespace driftless {
-namespace {
-
-/// Returns when `value` is no longer `old`. Waking a sleeping thread takes tens of microseconds, as
-/// long as a short loop, so it looks for about that long before it sleeps.
-template <class Value>
-void wait_for_change(const std::atomic<Value>& value, Value old) {
-  constexpr int kLooks = 50000;
-  for (int look = 0; look < kLooks; ++look)
-    if (value.load() != old) return;
-  value.wait(old);
-}
-
-}  // namespace
 
 ThreadPool::ThreadPool(int64_t threads) {
   DRIFTLESS_REQUIRE(threads >= 1 && threads <= kMostThreads, ErrorCode::InvalidArgument,

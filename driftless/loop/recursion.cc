@@ -22,8 +22,9 @@ class Inject : public Stage {
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
 
   void run(const Work& work) const override {
-    const int64_t count = layout_.part_rows * layout_.width;
-    const int64_t first = work.part * count;
+    const PartRows rows = rows_in_work(layout_, work);
+    const int64_t count = rows.count * layout_.width;
+    const int64_t first = rows.first * layout_.width;
     float* const h = work.h + first;
     if (keeps_previous_) std::copy_n(h, count, work.slot.previous.data() + first);
     if (injection_ == model::Injection::AnswerAndInput)

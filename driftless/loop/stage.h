@@ -32,6 +32,7 @@ struct Work {
   Slot& slot;
   float* h;  // the state that the current network call updates
   int64_t part;
+  int64_t parts;  // the stage's parts(), or parts_alone() where the thread has the board to itself
   int64_t worker;
   float* scratch;  // at least scratch_size() floats of this worker's own
   int64_t slot_index;
@@ -43,6 +44,8 @@ class Stage {
  public:
   virtual ~Stage() = default;
   [[nodiscard]] virtual int64_t parts() const = 0;
+  /// 1 for a stage that one thread runs faster uncut, and that gives the same result so.
+  [[nodiscard]] virtual int64_t parts_alone() const { return parts(); }
   [[nodiscard]] virtual int64_t scratch_size() const { return 0; }
   virtual void run(const Work& work) const = 0;
 };
@@ -60,6 +63,15 @@ inline int64_t qkv_size(const Layout& layout) {
 inline int64_t real_rows(const Layout& layout, int64_t part) {
   const int64_t left = layout.rows - part * layout.part_rows;
   return left < layout.part_rows ? left : layout.part_rows;
+}
+
+/// Those of the part in work, which is all of them for a thread on its own.
+struct PartRows {
+  int64_t first, count;
+};
+inline PartRows rows_in_work(const Layout& layout, const Work& work) {
+  if (work.parts == 1) return {0, layout.rows};
+  return {work.part * layout.part_rows, real_rows(layout, work.part)};
 }
 
 }  // namespace driftless::loop

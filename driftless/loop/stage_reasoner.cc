@@ -7,6 +7,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/thread_pool.h"
 #include "driftless/loop/recursion.h"
+#include "driftless/loop/relay.h"
 #include "driftless/loop/start.h"
 #include "driftless/reason/slot_ledger.h"
 
@@ -39,6 +40,9 @@ class StageReasoner : public reason::Reasoner {
         start_(model.config, model.tensors, model.layout),
         ledger_(model.slots) {
     add_ops(model);
+    std::vector<int64_t> parts;
+    for (const Op& op : ops_) parts.push_back(op.stage->parts());
+    relay_ = std::make_unique<Relay>(parts);
     int64_t scratch_size = 0;
     for (const auto& stage : stages_) scratch_size = std::max(scratch_size, stage->scratch_size());
     for (int64_t i = 0; i < model.threads; ++i) scratch_.emplace_back(scratch_size);
@@ -160,11 +164,19 @@ class StageReasoner : public reason::Reasoner {
     return slot;
   }
 
-  void run_part(const Op& op, int64_t index, int64_t part, int64_t worker, StepObserver* observer) {
+  /// Which part of an op, and of how many.
+  struct Part {
+    const Op& op;
+    int64_t index, count;
+  };
+
+  void run_part(const Part& part, int64_t index, int64_t worker, StepObserver* observer) {
+    const Op& op = part.op;
     Slot& slot = slots_[static_cast<size_t>(index)];
     op.stage->run({.slot = slot,
                    .h = (op.updates == model::State::H ? slot.z_h : slot.z_l).data(),
-                   .part = part,
+                   .part = part.index,
+                   .parts = part.count,
                    .worker = worker,
                    .scratch = scratch_[static_cast<size_t>(worker)].data(),
                    .slot_index = index,
@@ -176,18 +188,23 @@ class StageReasoner : public reason::Reasoner {
   void step_boards(std::span<const int64_t> indices, int64_t worker, StepObserver* observer) {
     for (const Op& op : ops_)
       for (const int64_t index : indices) {
-        for (int64_t part = 0; part < op.stage->parts(); ++part)
-          run_part(op, index, part, worker, observer);
+        const int64_t parts = op.stage->parts_alone();
+        for (int64_t part = 0; part < parts; ++part)
+          run_part({op, part, parts}, index, worker, observer);
         if (observer != nullptr && op.ends_call) show_state(op, index, *observer);
       }
   }
 
   /// All threads share the parts of one board.
   void step_board_together(int64_t index) {
-    for (const Op& op : ops_)
-      pool_.parallel_for(op.stage->parts(), [&](int64_t part, int64_t worker) {
-        run_part(op, index, part, worker, nullptr);
+    const int64_t threads = pool_.thread_count();
+    relay_->start();
+    pool_.parallel_for(threads, [&](int64_t, int64_t worker) {
+      relay_->work(worker, threads, [&](size_t stage, int64_t part) {
+        const Op& op = ops_[stage];
+        run_part({op, part, op.stage->parts()}, index, worker, nullptr);
       });
+    });
   }
 
   void show_state(const Op& op, int64_t index, StepObserver& observer) {
@@ -210,6 +227,7 @@ class StageReasoner : public reason::Reasoner {
   reason::SlotLedger ledger_;
   Stages stages_;
   std::vector<Op> ops_;
+  std::unique_ptr<Relay> relay_;
   std::vector<Buffer> scratch_;
   std::vector<Slot> slots_;
 };

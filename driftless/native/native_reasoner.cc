@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/native/native_reasoner.h"
 
+#include <algorithm>
+
 #include "driftless/base/error.h"
 #include "driftless/loop/stage_reasoner.h"
 #include "driftless/native/reasoner/build.h"
@@ -46,12 +48,9 @@ quant::QuantPlan with_windows(quant::QuantPlan plan) {
 
 std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel& model,
                                                        const NativeOptions& options) {
-  // Integer products do not depend on how rows are cut; one thread keeps a board whole, so that
-  // weights pass through the caches once a stage.
-  const auto cut = options.threads == 1 ? loop::Cut::Whole : loop::Cut::Parts;
   NativeBuild build{
       .model = model,
-      .layout = loop::Layout(model.config, cut),
+      .layout = loop::Layout::for_threads(model.config, std::max(int64_t{1}, options.threads)),
       .workers = options.threads,
       .slots = options.slots,
       .set = options.kernels != nullptr ? *options.kernels : kernels(),

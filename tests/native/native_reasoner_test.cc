@@ -98,11 +98,16 @@ TEST_P(Native, EqualsTheSimulation) {
 }
 
 TEST_P(Native, IsTheSameOnEveryKernelSetAndThreadCount) {
-  for (const char* spec : {"mxint4,window=4", "mxint8,window=3"}) {
-    const auto packed = packed_model(GetParam().config, spec, spec, quant::Coverage::Linear);
+  struct Formats {
+    const char *weights, *acts;
+  };
+  for (const auto& [spec, acts] :
+       {Formats{"mxint4,window=4", "mxint4,window=4"},
+        Formats{"mxint8,window=3", "mxint8,window=3"}, Formats{"int8/channel", "int8/token"}}) {
+    const auto packed = packed_model(GetParam().config, spec, acts, quant::Coverage::Linear);
     const auto expected = native_outputs(packed, {.kernels = &integer::kScalarKernels});
     for (const integer::KernelSet* set : integer::available_kernels())
-      for (const int64_t threads : {1, 2, 3})
+      for (const int64_t threads : {1, 2, 3, 8})
         EXPECT_EQ(native_outputs(packed, {.threads = threads, .kernels = set}), expected)
             << spec << ", " << set->name << ", " << threads << " threads";
     for (const loop::EpilogueSet* set : loop::available_epilogues())

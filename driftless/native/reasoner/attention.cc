@@ -28,16 +28,14 @@ class Projection : public Stage {
       : layout_(build.layout),
         qkv_(build),
         rope_(build.model.config),
-        linear_(build, prefix + ".qkv_proj.weight", layout_.part_rows) {}
+        linear_(build, prefix + ".qkv_proj.weight", layout_.rows) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
-  [[nodiscard]] int64_t scratch_size() const override {
-    return layout_.part_rows * 3 * layout_.width;
-  }
+  [[nodiscard]] int64_t parts_alone() const override { return 1; }
+  [[nodiscard]] int64_t scratch_size() const override { return layout_.rows * 3 * layout_.width; }
 
   void run(const Work& work) const override {
-    const int64_t first_row = work.part * layout_.part_rows;
-    const int64_t rows = loop::real_rows(layout_, work.part);
+    const auto [first_row, rows] = loop::rows_in_work(layout_, work);
     const quant::Mat projected{work.scratch, rows, 3 * layout_.width};
     linear_.run(work, {work.h + first_row * layout_.width, rows, layout_.width}, projected);
     for (int64_t row = 0; row < rows; ++row)
@@ -120,19 +118,18 @@ AttentionStage::AttentionStage(NativeBuild& build, const std::string& prefix, in
       layout_(build.layout),
       tile_rows_(tile_rows),
       eps_(static_cast<float>(build.model.config.rms_norm_eps)),
-      output_(build, prefix + ".o_proj.weight", layout_.part_rows) {}
+      output_(build, prefix + ".o_proj.weight", layout_.rows) {}
 
 int64_t AttentionStage::scratch_size() const {
-  return tile_rows_ * qkv_.key_stride + 2 * layout_.part_rows * layout_.width;
+  return tile_rows_ * qkv_.key_stride + 2 * layout_.rows * layout_.width;
 }
 
 void AttentionStage::run(const Work& work) const {
   const int64_t width = layout_.width;
-  const int64_t first_row = work.part * layout_.part_rows;
-  const int64_t rows = loop::real_rows(layout_, work.part);
+  const auto [first_row, rows] = loop::rows_in_work(layout_, work);
   float* const scores = work.scratch;
   float* const values = scores + tile_rows_ * qkv_.key_stride;
-  float* const output = values + layout_.part_rows * width;
+  float* const output = values + layout_.rows * width;
   const RowTiles tiles(rows, tile_rows_);
   for (int64_t head = 0; head < qkv_.heads; ++head)
     for (int64_t i = 0; i < tiles.count; ++i) {

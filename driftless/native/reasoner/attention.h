@@ -39,6 +39,7 @@ class AttentionStage : public loop::Stage {
  public:
   AttentionStage(NativeBuild& build, const std::string& prefix, int64_t tile_rows);
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
+  [[nodiscard]] int64_t parts_alone() const override { return 1; }
   [[nodiscard]] int64_t scratch_size() const override;
   void run(const loop::Work& work) const override;
 

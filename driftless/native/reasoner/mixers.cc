@@ -59,18 +59,20 @@ class Mixer : public Stage {
 class ChannelMixer : public Mixer<Swiglu> {
  public:
   ChannelMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
-      : Mixer(build, prefix, layers, build.layout.part_rows,
-              [&](const auto& fused) { return fused.make_scratch(build.layout.part_rows); }) {}
+      : Mixer(build, prefix, layers, build.layout.rows,
+              [&](const auto& fused) { return fused.make_scratch(build.layout.rows); }) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
-  [[nodiscard]] int64_t scratch_size() const override { return layout_.part_rows * layout_.width; }
+  /// Weights pass through the caches once a stage.
+  [[nodiscard]] int64_t parts_alone() const override { return 1; }
+  [[nodiscard]] int64_t scratch_size() const override { return layout_.rows * layout_.width; }
 
   void run(const Work& work) const override {
-    const int64_t rows = loop::real_rows(layout_, work.part);
-    float* const h = work.h + work.part * layout_.part_rows * layout_.width;
+    const auto [first, rows] = loop::rows_in_work(layout_, work);
+    float* const h = work.h + first * layout_.width;
     const quant::Mat out{work.scratch, rows, layout_.width};
     naming_layer(work, name_, [&] {
-      swiglu_.run({h, rows, layout_.width}, scratch_of(work), out);
+      swiglu_.run({h, out.rows, layout_.width}, scratch_of(work), out);
     });
     for (int64_t row = 0; row < rows; ++row)
       epilogues_.add_norm(h + row * layout_.width, out.row(row).data(), layout_.width, eps_);
