@@ -4,18 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
 #include "driftless/base/shuffle.h"
-#include "driftless/base/thread_pool.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/calibrate/calibration.h"
 #include "driftless/quant/plan/smooth.h"
-#include "driftless/reason/run.h"
 
 namespace driftless::reason {
 namespace {
@@ -129,27 +126,14 @@ class ScaleObserver : public InputObserver {
 
 /// Shows the boards to copies of the observer, one a thread, and merges them into it.
 template <class Observer>
-void watch(const MakeReasoner& make, const QuantPlan* transforms, std::span<const Board> boards,
-           int64_t threads, const OnBoard& on_board, Observer& observer) {
-  std::mutex counting;
-  int64_t done = 0;
-  threads = std::clamp<int64_t>(threads, 1, std::ssize(boards));
-  std::vector<Observer> observers(static_cast<size_t>(threads), observer);
-  ThreadPool(threads).parallel_for(threads, [&](int64_t part, int64_t) {
-    const auto begin = static_cast<size_t>(part * std::ssize(boards) / threads);
-    const auto end = static_cast<size_t>((part + 1) * std::ssize(boards) / threads);
-    const std::unique_ptr<Reasoner> reasoner = make(transforms);
-    run(*reasoner, boards.subspan(begin, end - begin),
-        {.halting = find_halting("fixed"),
-         .max_steps = reasoner->config().halt_max_steps,
-         .observer = &observers[static_cast<size_t>(part)]},
-        [&](int64_t, const Answer&) {
-          const std::lock_guard lock(counting);
-          ++done;
-          if (on_board) on_board(done);
-        });
-  });
-  for (const Observer& part : observers) observer.merge(part);
+void watch_with(Observer& observer, const Watched& watched, int64_t threads,
+                const OnBoard& on_board) {
+  threads = std::clamp<int64_t>(threads, 1, std::ssize(watched.boards));
+  std::vector<Observer> copies(static_cast<size_t>(threads), observer);
+  std::vector<StepObserver*> observers;
+  for (Observer& copy : copies) observers.push_back(&copy);
+  watch(watched, observers, threads, on_board);
+  for (const Observer& copy : copies) observer.merge(copy);
 }
 
 /// The plan with its transforms alone.
@@ -209,13 +193,13 @@ void calibrate(const MakeReasoner& make, std::span<const Board> boards, std::spa
                       "calibration: plans differ in layers, smoothing or rotations; expected "
                       "plans that differ in quantizers");
   if (RangeObserver ranges(plans[0]); ranges.is_needed()) {
-    watch(make, nullptr, boards, threads, on_board, ranges);
+    watch_with(ranges, {make, nullptr, boards}, threads, on_board);
     for (QuantPlan& plan : plans) ranges.fill(plan);
   }
   ScaleObserver scales(plans);
   if (!scales.is_needed()) return;
   const QuantPlan transforms = without_quantizers(plans[0]);
-  watch(make, &transforms, boards, threads, on_board, scales);
+  watch_with(scales, {make, &transforms, boards}, threads, on_board);
   const std::vector<model::NetworkCall> schedule = model::schedule(make(&transforms)->config());
   for (QuantPlan& plan : plans)
     for (LayerPlan& layer : plan.layers)

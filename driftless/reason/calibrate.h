@@ -4,18 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
+#include "driftless/reason/watch.h"
 
 namespace driftless::reason {
-
-/// Makes a reasoner of one model that follows a plan; null means float.
-using MakeReasoner = std::function<std::unique_ptr<Reasoner>(const quant::QuantPlan* plan)>;
 
 /// Runs the boards for as many steps as the model was trained with and fills the static scales and
 /// input ranges that `plan` lacks; what it has stays. Statistics are kept by network call of a
@@ -32,12 +28,9 @@ using MakeReasoner = std::function<std::unique_ptr<Reasoner>(const quant::QuantP
 void calibrate(const MakeReasoner& make, std::span<const Board> boards, quant::QuantPlan& plan,
                int64_t threads = 1);
 
-/// Hears how many boards have run, one call at a time; smoothing runs them twice and counts anew.
-/// What it throws ends the calibration.
-using OnBoard = std::function<void(int64_t done)>;
-
-/// The same for several plans at once: the boards run once for all of them. Throws InvalidArgument
-/// when they differ in more than their quantizers (in layers, smoothing or rotations).
+/// The same for several plans at once: the boards run once for all of them; smoothing runs them
+/// twice, and `on_board` counts anew. Throws InvalidArgument when the plans differ in more than
+/// their quantizers (in layers, smoothing or rotations).
 void calibrate(const MakeReasoner& make, std::span<const Board> boards,
                std::span<quant::QuantPlan> plans, int64_t threads = 1,
                const OnBoard& on_board = {});

@@ -2,13 +2,10 @@
 #include "driftless/reason/moments.h"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/thread_pool.h"
-#include "driftless/reason/run.h"
 
 namespace driftless::reason {
 namespace {
@@ -80,26 +77,12 @@ Moments input_moments(const MakeReasoner& make, std::span<const Board> boards,
     layer.weight_scales.clear();
   }
   const int64_t parts = std::min(kParts, std::ssize(boards));
-  std::vector<MomentObserver> observers(static_cast<size_t>(parts), MomentObserver(plan, exact));
-  std::mutex counting;
-  int64_t done = 0;
-  ThreadPool(std::clamp<int64_t>(threads, 1, parts))
-      .parallel_for(parts, [&](int64_t part, int64_t) {
-        const auto begin = static_cast<size_t>(part * std::ssize(boards) / parts);
-        const auto end = static_cast<size_t>((part + 1) * std::ssize(boards) / parts);
-        const std::unique_ptr<Reasoner> reasoner = make(&float_weights);
-        run(*reasoner, boards.subspan(begin, end - begin),
-            {.halting = find_halting("fixed"),
-             .max_steps = reasoner->config().halt_max_steps,
-             .observer = &observers[static_cast<size_t>(part)]},
-            [&](int64_t, const Answer&) {
-              const std::lock_guard lock(counting);
-              ++done;
-              if (on_board) on_board(done);
-            });
-      });
-  Moments all = observers[0].moments();
-  for (const MomentObserver& part : std::span(observers).subspan(1))
+  std::vector<MomentObserver> seen(static_cast<size_t>(parts), MomentObserver(plan, exact));
+  std::vector<StepObserver*> observers;
+  for (MomentObserver& part : seen) observers.push_back(&part);
+  watch({make, &float_weights, boards}, observers, threads, on_board);
+  Moments all = seen[0].moments();
+  for (const MomentObserver& part : std::span(seen).subspan(1))
     for (const auto& [name, moments] : part.moments()) all.at(name).merge(moments);
   return all;
 }

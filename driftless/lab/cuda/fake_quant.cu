@@ -76,18 +76,7 @@ struct ToGateUp {
   int64_t size;
   __device__ void operator()(int64_t outer, int64_t at, const Vec<T>& d) const {
     const int64_t place = 2 * outer * size + at;
-    const Vec<T> gate = load(in + place);
-    const Vec<T> up = load(in + place + size);
-    Vec<T> d_gate;
-    Vec<T> d_up;
-#pragma unroll
-    for (int i = 0; i < Vec<T>::kLength; ++i) {
-      const SwigluGradient gradient = swiglu_gradient(gate.x[i], up.x[i], d.x[i]);
-      d_gate.x[i] = gradient.gate;
-      d_up.x[i] = gradient.up;
-    }
-    store(out + place, d_gate);
-    store(out + place + size, d_up);
+    swiglu_backward(in + place, size, d, out + place);
   }
 };
 

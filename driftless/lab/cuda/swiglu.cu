@@ -41,19 +41,7 @@ template <class T>
 __global__ void backward_kernel(SwigluShape shape, const T* gate_up, const T* d_act, T* d_gate_up) {
   Place at;
   if (!find_place<T>(shape, &at)) return;
-  const Vec<T> gate = load(gate_up + at.gate);
-  const Vec<T> up = load(gate_up + at.gate + shape.half);
-  const Vec<T> d = load(d_act + at.act);
-  Vec<T> d_gate;
-  Vec<T> d_up;
-#pragma unroll
-  for (int i = 0; i < Vec<T>::kLength; ++i) {
-    const SwigluGradient gradient = swiglu_gradient(gate.x[i], up.x[i], d.x[i]);
-    d_gate.x[i] = gradient.gate;
-    d_up.x[i] = gradient.up;
-  }
-  store(d_gate_up + at.gate, d_gate);
-  store(d_gate_up + at.gate + shape.half, d_up);
+  swiglu_backward(gate_up + at.gate, shape.half, load(d_act + at.act), d_gate_up + at.gate);
 }
 
 template <class T>
