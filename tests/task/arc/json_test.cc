@@ -64,14 +64,14 @@ TEST(ArcJson, WrongFilesSayWhere) {
   expect_bad("not valid JSON", "");
   expect_bad("not valid JSON", "\xff");
   expect_bad("expected an object", "[]");
-  expect_bad("x.json: a: not a task; got number", R"({"a":1})");
+  expect_bad("x.json: 'a': not a task; got number", R"({"a":1})");
   expect_bad("no array 'train'", R"({"a":{"test":[]}})");
   expect_bad("no array 'test'", R"({"train":[]})");
   expect_bad("unknown key 'tests'", R"({"train":[],"tests":[]})");
   expect_bad("train[0]: no output", R"({"train":[{"input":[[1]]}],"test":[]})");
   expect_bad("test[0]: no input", R"({"train":[],"test":[{}]})");
   expect_bad("unknown key 'in'", R"({"train":[],"test":[{"input":[[1]],"in":0}]})");
-  expect_bad("x.json: a: test[0].input: bad grid", grid("[]"));
+  expect_bad("x.json: 'a': test[0].input: bad grid", grid("[]"));
   expect_bad("bad grid; got string", grid("\"12\""));
   expect_bad("bad row; got array of 0", grid("[[]]"));
   expect_bad("bad row; got array of 1", grid("[[1,2],[3]]"));
@@ -111,10 +111,10 @@ TEST(ArcJson, SolutionsMustMatchTheTasks) {
   const auto expect_bad = [&](std::string_view word, const std::string& text) {
     expect_error(ErrorCode::BadFile, word, [&] { add_solutions(tasks, text, "s.json"); });
   };
-  expect_bad("s.json: no solutions for task a", "{}");
+  expect_bad("s.json: no solutions for task 'a'", "{}");
   expect_bad("no solutions", "[]");
   expect_bad("got 2, expected 1", R"({"a":[[[1]],[[2]]]})");
-  expect_bad("s.json: a[0]: bad grid", R"({"a":[[]]})");
+  expect_bad("s.json: 'a'[0]: bad grid", R"({"a":[[]]})");
 }
 
 TEST(ArcJson, SharedSplitsHaveTheirPublishedSizes) {
