@@ -106,9 +106,8 @@ struct ScaleRule {
   ScaleRounding rounding = ScaleRounding::Nearest;
 };
 
-/// The scale that the rule makes of a positive normal one. Always inline: as a symbol of its own it
-/// could be the one of a kernel's object, compiled for a processor that others are not.
-[[gnu::always_inline]] constexpr float round_scale(const ScaleRule& rule, float scale) noexcept {
+/// The scale that the rule makes of a positive normal one.
+constexpr float round_scale(const ScaleRule& rule, float scale) noexcept {
   if (rule.format == ScaleFormat::Float32) return scale;
   const uint16_t code = encode_scale(rule.format, scale);
   const float nearest = decode_scale(rule.format, code);
