@@ -108,7 +108,19 @@ struct Shape {
 constexpr Shape kProducts[] = {{1, 1, 1},    {5, 3, 7},    {12, 32, 32},
                                {13, 32, 33}, {25, 97, 64}, {49, 8, 103}};
 
-TEST(Epilogues, ProductsFuseInOrderInEverySet) {
+/// One of the two products of a set, and the sum that it takes a step with.
+struct ProductKind {
+  void (*EpilogueSet::*multiply)(const FloatProductArgs& args) noexcept;
+  float (*step)(float a, float b, float sum);
+};
+const ProductKind kProductKinds[] = {
+    {&EpilogueSet::multiply, [](float a, float b, float sum) { return std::fma(a, b, sum); }},
+    {&EpilogueSet::multiply_rounded, [](float a, float b, float sum) {
+       const float product = a * b;
+       return sum + product;
+     }}};
+
+void expect_product_in_every_set(const ProductKind& kind) {
   for (const Shape& shape : kProducts) {
     FloatProductArgs args{};
     args.m = shape.m;
@@ -124,8 +136,8 @@ TEST(Epilogues, ProductsFuseInOrderInEverySet) {
       for (int64_t column = 0; column < args.n; ++column) {
         float sum = 0;
         for (int64_t k = 0; k < args.k; ++k)
-          sum = std::fma(a[static_cast<size_t>(row * args.a_stride + k)],
-                         b[static_cast<size_t>(k * args.b_stride + column)], sum);
+          sum = kind.step(a[static_cast<size_t>(row * args.a_stride + k)],
+                          b[static_cast<size_t>(k * args.b_stride + column)], sum);
         expected[static_cast<size_t>(row * args.c_stride + column)] = sum;
       }
     args.a = a.data();
@@ -133,11 +145,14 @@ TEST(Epilogues, ProductsFuseInOrderInEverySet) {
     for (const EpilogueSet* set : available_epilogues()) {
       std::vector<float> c(expected.size(), 42.0f);
       args.c = c.data();
-      set->multiply(args);
+      (set->*kind.multiply)(args);
       EXPECT_EQ(c, expected) << set->name << " " << args.m << " x " << args.k << " x " << args.n;
     }
   }
 }
+
+TEST(Epilogues, ProductsFuseInOrderInEverySet) { expect_product_in_every_set(kProductKinds[0]); }
+TEST(Epilogues, ProductsRoundInOrderInEverySet) { expect_product_in_every_set(kProductKinds[1]); }
 
 // Relative error: exp 2e-7 in the numerator and 1e-7 in the denominator, where it is at most half;
 // a sum, a division and two products 2^-24 each.

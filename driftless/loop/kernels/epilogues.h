@@ -12,7 +12,7 @@
 namespace driftless::loop {
 
 /// c = a b with a [m, k], b [k, n], c [m, n]; strides are between rows. Each sum runs over k in
-/// order, multiply and add fused, so that every set gives the same bits.
+/// order, so that every set gives the same bits.
 struct FloatProductArgs {
   const float* a;
   int64_t a_stride;
@@ -57,7 +57,12 @@ struct EpilogueSet {
                          uint8_t* codes) noexcept;
 
   /// For the small products that stay in float where layers are integers: attention and heads.
+  /// Multiply and add are fused.
   void (*multiply)(const FloatProductArgs& args) noexcept;
+
+  /// The same, each product rounded before it is added: no slower where nothing fuses the two, and
+  /// the same bits on every set again.
+  void (*multiply_rounded)(const FloatProductArgs& args) noexcept;
 };
 
 /// The sets this processor can run, best first; the portable one is always last.

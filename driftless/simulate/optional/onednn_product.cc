@@ -104,7 +104,7 @@ class OnednnProduct : public Product {
 
 }  // namespace
 
-std::unique_ptr<Product> make_onednn_product(const MatmulShape& shape, int64_t workers,
+std::unique_ptr<Product> make_float_product(const MatmulShape& shape, int64_t workers,
                                              const Constant& constant) {
   try {
     return std::make_unique<OnednnProduct>(shape, workers, constant);

@@ -10,7 +10,7 @@ std::unique_ptr<Product> make_product(const Arithmetic& arithmetic, const Matmul
                                       int64_t workers, const Constant& constant) {
   if (arithmetic.integers != nullptr)
     return make_integer_product(*arithmetic.integers, shape, constant);
-  if (arithmetic.dtype == Dtype::Float32) return make_onednn_product(shape, workers, constant);
+  if (arithmetic.dtype == Dtype::Float32) return make_float_product(shape, workers, constant);
   if (const TileKernels* kernels = tile_kernels())
     return make_tile_product(*kernels, shape, workers, constant);
   return make_rounded_product(shape, workers, constant);

@@ -9,16 +9,21 @@
 
 namespace driftless::simulate {
 
-/// float32 through oneDNN: the only place that knows it. Throws Unsupported without oneDNN or when
-/// oneDNN refuses the shape.
-std::unique_ptr<Product> make_onednn_product(const MatmulShape& shape, int64_t workers,
-                                             const Constant& constant);
+/// float32 through oneDNN, and plain where the build has none: simulate/optional is the only place
+/// that knows. Throws Unsupported when oneDNN refuses the shape.
+std::unique_ptr<Product> make_float_product(const MatmulShape& shape, int64_t workers,
+                                            const Constant& constant);
+
+/// float32 on the kernels of `loop`, which need no library. Each sum runs over k in order and each
+/// product is rounded before it is added, so that every processor gives the same bits.
+std::unique_ptr<Product> make_plain_product(const MatmulShape& shape, int64_t workers,
+                                            const Constant& constant);
 
 /// bf16 on a processor that multiplies tiles.
 std::unique_ptr<Product> make_tile_product(const TileKernels& kernels, const MatmulShape& shape,
                                            int64_t workers, const Constant& constant);
 
-/// bf16 elsewhere: operands are rounded, then multiplied in float32 through oneDNN.
+/// bf16 elsewhere: operands are rounded, then multiplied in float32.
 std::unique_ptr<Product> make_rounded_product(const MatmulShape& shape, int64_t workers,
                                               const Constant& constant);
 

@@ -53,7 +53,7 @@ class RoundedProduct : public Product {
     Buffer b(has_constant_b_ ? b_.size() : 0);
     if (has_constant_a_) round_into(constant.a, a_, a);
     if (has_constant_b_) round_into(constant.b, b_, b);
-    product_ = make_onednn_product(
+    product_ = make_float_product(
         copied, workers,
         {has_constant_a_ ? a.data() : nullptr, has_constant_b_ ? b.data() : nullptr});
     for (int64_t i = 0; i < workers; ++i)

@@ -74,12 +74,13 @@ struct Way {
   std::unique_ptr<Product> (*make)(const MatmulShape&, int64_t, const Constant&);
 };
 const Way kWays[] = {
-    {"onednn", Dtype::Float32, make_onednn_product},
+    {"float32", Dtype::Float32, make_float_product},
     {"rounded", Dtype::BFloat16, make_rounded_product},
     {"tiles", Dtype::BFloat16,
      [](const MatmulShape& shape, int64_t workers, const Constant& constant) {
        return make_tile_product(*tile_kernels(), shape, workers, constant);
      }},
+    {"plain", Dtype::Float32, make_plain_product},
 };
 
 void try_shape(const Way& way, const MatmulShape& s, Fixed fixed) {
@@ -132,6 +133,7 @@ TEST(Matmul, TakesTheNumbersOfItsDtype) {
 }
 
 TEST(Matmul, TurnsAnExceptionOfOnednnIntoAnError) {
+  if (DRIFTLESS_HAS_ONEDNN == 0) GTEST_SKIP() << "this build has no oneDNN";
   const MatmulShape shape = {.m = -1, .k = 2, .n = 3, .a = {2}, .b = {3}, .c = {3}};
   EXPECT_ERROR(Matmul(Dtype::Float32, shape, 1), ErrorCode::Unsupported,
                "oneDNN matmul of [-1, 2]");
