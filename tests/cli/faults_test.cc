@@ -65,7 +65,6 @@ TEST(Faults, NumbersThatDoNotFitAreWrongUsage) {
 TEST(Faults, AThreadThatCannotStartEndsTheRunWithOneLine) {
   if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
   for (const char* const flags : {"", "--native --weights mxint4 --acts mxint4"}) {
-    if (!kRunsModels && *flags == '\0') continue;
     const Outcome outcome = testing::run_program("ulimit -v 400000; " DRIFTLESS_PROGRAM " " +
                                                  kEval + "--threads 64 " + flags);
     expect_failure(outcome, 13, "the system starts no more of them");
@@ -98,7 +97,6 @@ TEST(Faults, AReportOfNothingIsAnError) {
 }
 
 TEST(Faults, SignalsEndLongWorkWithinTwoSeconds) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const testing::TempDir dir;
   const std::string scheme = " --weights int8/channel --acts int8/tensor/static ";
   const std::string out = (dir.path() / "out").string();

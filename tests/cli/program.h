@@ -13,10 +13,6 @@ namespace driftless::cli_testing {
 
 using testing::Outcome;
 
-/// Whether the program was built with what models need to run in f32.
-inline constexpr bool kRunsModels = DRIFTLESS_HAS_ONEDNN == 1;
-inline constexpr const char* kRunsNoModels = "this build has no oneDNN and runs no models in f32";
-
 /// A Sudoku with one solution.
 inline const std::string kBoard =
     "23...59....49....8.1.....461...9..6...7.....98...36.17...7..65.5...13...........2";

@@ -189,8 +189,6 @@ TEST(Program, GreetsWithThreeThingsThatWork) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(prompt)) continue;
     ++commands;
-    const bool needs_model = line.find("codec") == std::string::npos;
-    if (needs_model && !cli_testing::kRunsModels) continue;
     const Outcome outcome = driftless(line.substr(prompt.size()));
     EXPECT_EQ(outcome.exit_code, 0) << line << outcome.err;
     EXPECT_NE(outcome.out, "") << line;

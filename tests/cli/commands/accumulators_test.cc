@@ -21,9 +21,6 @@ using testing::TempDir;
 class Accumulators : public ::testing::Test {
  protected:
   Accumulators() { write_file_atomic(file("boards.txt"), kBoard + "\n"); }
-  void SetUp() override {
-    if (!cli_testing::kRunsModels) GTEST_SKIP() << cli_testing::kRunsNoModels;
-  }
   std::string file(const char* name) const { return (dir_.path() / name).string(); }
   Outcome run(const std::string& flags) const {
     return driftless("accumulators " DRIFTLESS_MODEL " --steps 1 --data " + file("boards.txt") +

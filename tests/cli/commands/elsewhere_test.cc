@@ -37,7 +37,6 @@ constexpr const char* kYaml =
 class Elsewhere : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!cli_testing::kRunsModels) GTEST_SKIP() << cli_testing::kRunsNoModels;
     if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
   }
 

@@ -16,8 +16,6 @@ namespace {
 using cli_testing::driftless;
 using cli_testing::expect_failure;
 using cli_testing::kBoard;
-using cli_testing::kRunsModels;
-using cli_testing::kRunsNoModels;
 using testing::Outcome;
 using testing::TempDir;
 
@@ -36,7 +34,6 @@ class NativeCommands : public ::testing::Test {
 };
 
 TEST_F(NativeCommands, PackedNativeSimulatedAndSourceAgree) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const Outcome packed =
       driftless("quantize " DRIFTLESS_MODEL " " + file("packed.safetensors") + " --weights mxint4");
   ASSERT_EQ(packed.exit_code, 0) << packed.err;
@@ -54,7 +51,6 @@ TEST_F(NativeCommands, PackedNativeSimulatedAndSourceAgree) {
 }
 
 TEST_F(NativeCommands, ScalesWithFractionsArePackedAndSimulated) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const std::string scheme = " --weights int4/block32,scale=e5m3 --acts int4/block32,scale=e5m3";
   const std::string packed = file("packed.safetensors");
   const Outcome outcome = driftless("quantize " DRIFTLESS_MODEL " " + packed + scheme);
@@ -67,7 +63,6 @@ TEST_F(NativeCommands, ScalesWithFractionsArePackedAndSimulated) {
 }
 
 TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const std::string packed = file("packed.safetensors");
   const auto quantize = [&](const std::string& flags) {
     return driftless("quantize " DRIFTLESS_MODEL " " + packed +
@@ -91,7 +86,6 @@ TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
 }
 
 TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   model::ModelConfig config = model::find_preset("trm-sudoku-att").config;
   config.hidden_size = config.puzzle_emb_ndim = 64;
   config.num_heads = 2;
@@ -130,7 +124,6 @@ TEST_F(NativeCommands, SolveTheSampleWithTheBundledPackedModel) {
 }
 
 TEST_F(NativeCommands, LaddersCompareFloatSimulatedAndNative) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const std::string flags = " --native --steps 2 --data " + file("boards.txt");
   const Outcome packed =
       driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_MODEL + flags);
@@ -148,7 +141,6 @@ TEST_F(NativeCommands, LaddersCompareFloatSimulatedAndNative) {
 }
 
 TEST_F(NativeCommands, LaddersCompareATrainedModelWithItsStart) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const auto models = std::filesystem::path(DRIFTLESS_MODEL).parent_path();
   const std::string trained = (models / "sudoku-small-mxint4-qat.safetensors").string();
   const std::string flags = " --steps 2 --data " + file("boards.txt");

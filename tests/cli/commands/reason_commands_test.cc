@@ -16,30 +16,10 @@ namespace {
 using cli_testing::driftless;
 using cli_testing::expect_failure;
 using cli_testing::kBoard;
-using cli_testing::kRunsModels;
-using cli_testing::kRunsNoModels;
 using testing::Outcome;
 using testing::TempDir;
 
-class Solve : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
-  }
-};
-
-TEST(WithoutOnednn, RunningAModelSaysWhatIsMissing) {
-  if (kRunsModels) GTEST_SKIP() << "this build has oneDNN";
-  const std::string missing = "this build has no oneDNN";
-  expect_failure(driftless("solve " + kBoard), 13, missing);
-  expect_failure(driftless("bench"), 13, missing);
-  TempDir dir;
-  const std::string boards = (dir.path() / "boards.txt").string();
-  write_file_atomic(boards, kBoard + "\n");
-  expect_failure(driftless("eval " DRIFTLESS_MODEL " --data " + boards), 13, missing);
-}
-
-TEST_F(Solve, ShowsEveryStepAndTheSolution) {
+TEST(Solve, ShowsEveryStepAndTheSolution) {
   const Outcome outcome = driftless("solve " + kBoard);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
@@ -49,7 +29,7 @@ TEST_F(Solve, ShowsEveryStepAndTheSolution) {
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
 }
 
-TEST_F(Solve, PrintsJson) {
+TEST(Solve, PrintsJson) {
   const Outcome outcome = driftless("solve --json " + kBoard);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto record = nlohmann::json::parse(outcome.out);
@@ -61,13 +41,13 @@ TEST_F(Solve, PrintsJson) {
     EXPECT_TRUE(kBoard[cell] == '.' || prediction[cell] == kBoard[cell]) << cell;
 }
 
-TEST_F(Solve, WarnsOfSeveralSolutionsAndStillRuns) {
+TEST(Solve, WarnsOfSeveralSolutionsAndStillRuns) {
   const Outcome outcome = driftless("solve --steps 1 " + std::string(81, '.'));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_NE(outcome.err.find("several solutions"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Solve, RejectsBadBoards) {
+TEST(Solve, RejectsBadBoards) {
   expect_failure(driftless("solve --dtype fp16 " + kBoard), 10, "expected f32 or bf16");
   expect_failure(driftless("solve 123"), 10, "81");
   expect_failure(driftless("solve " + std::string(81, 'x')), 10, "x");
@@ -78,9 +58,6 @@ TEST_F(Solve, RejectsBadBoards) {
 
 class Eval : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
-  }
   Eval() { write_file_atomic(data(), kBoard + "\n" + kBoard + "\n" + kBoard + "\n"); }
   std::string file(const char* name) const { return (dir_.path() / name).string(); }
   std::string data() const { return file("boards.txt"); }
@@ -138,7 +115,6 @@ TEST_F(Eval, RejectsBadInput) {
 }
 
 TEST(Bench, PrintsRatesAndGoals) {
-  if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
   const TempDir dir;
   const std::string json = (dir.path() / "bench.json").string();
   const Outcome outcome =

@@ -210,16 +210,15 @@ TEST_F(Printed, OnAFullDeviceIsAnError) {
                                        "data convert @boards.csv --out @new",
                                        "convert @model @new",
                                        "quantize @model @new --weights mxint4"};
-  if (cli_testing::kRunsModels)
-    for (const char* command :
-         {"solve @model", "solve @model --json", "eval @model --data @boards.csv --limit 1",
-          "ladder @model --data @boards.csv --limit 1 --steps 1 --schemes none mxint4",
-          "ladder @model --data @boards.csv --limit 1 --steps 1 --schemes none --json",
-          "study granularity @model --data @boards.csv --limit 1 --rows 0 --set steps=1",
-          "recommend @model --data @boards.csv --limit 1 --steps 1 --probe-boards 1",
-          "trace @model --data @boards.csv --limit 1 --steps 1 --schemes none --out @new",
-          "accumulators @model --data @boards.csv --limit 1 --steps 1 --bits 16"})
-      commands.emplace_back(command);
+  for (const char* command :
+       {"solve @model", "solve @model --json", "eval @model --data @boards.csv --limit 1",
+        "ladder @model --data @boards.csv --limit 1 --steps 1 --schemes none mxint4",
+        "ladder @model --data @boards.csv --limit 1 --steps 1 --schemes none --json",
+        "study granularity @model --data @boards.csv --limit 1 --rows 0 --set steps=1",
+        "recommend @model --data @boards.csv --limit 1 --steps 1 --probe-boards 1",
+        "trace @model --data @boards.csv --limit 1 --steps 1 --schemes none --out @new",
+        "accumulators @model --data @boards.csv --limit 1 --steps 1 --bits 16"})
+    commands.emplace_back(command);
   for (const std::string& command : commands) {
     SCOPED_TRACE(command);
     expect_failure(redirected(command, ">/dev/full"), 14, "standard output: cannot write");

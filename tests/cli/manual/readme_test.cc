@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every "$ build/release/bin/driftless ..." line of the README runs, and where the README shows
 // output, that is what it prints.
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -39,12 +37,6 @@ std::vector<Example> readme_examples() {
   return examples;
 }
 
-bool needs_model(const Example& example) {
-  constexpr std::array<std::string_view, 3> kVerbs = {"solve ", "ladder ", "report "};
-  return std::any_of(kVerbs.begin(), kVerbs.end(),
-                     [&](std::string_view verb) { return example.arguments.starts_with(verb); });
-}
-
 /// The command with its files of /tmp in a folder of the test's own.
 std::string in_folder(std::string arguments, const std::filesystem::path& folder) {
   constexpr std::string_view kTemporary = "/tmp/";
@@ -61,7 +53,6 @@ TEST(Readme, CommandsDoWhatItShows) {
   const std::string root = std::filesystem::path(DRIFTLESS_README).parent_path().string();
   const testing::TempDir folder;
   for (const Example& example : examples) {
-    if (!cli_testing::kRunsModels && needs_model(example)) continue;
     const auto outcome = testing::run_program("cd " + root + " && " DRIFTLESS_PROGRAM " " +
                                               in_folder(example.arguments, folder.path()));
     EXPECT_EQ(outcome.exit_code, 0) << example.arguments << "\n" << outcome.err;
@@ -69,8 +60,6 @@ TEST(Readme, CommandsDoWhatItShows) {
       EXPECT_EQ(outcome.out, example.shown);
     }
   }
-  if (!cli_testing::kRunsModels)
-    GTEST_SKIP() << "all that need no model: " << cli_testing::kRunsNoModels;
 }
 
 }  // namespace

@@ -85,7 +85,6 @@ TEST_F(Streams, ReportsAreFilters) {
 }
 
 TEST_F(Streams, ModelsReadStandardInput) {
-  if (!cli_testing::kRunsModels) GTEST_SKIP() << cli_testing::kRunsNoModels;
   const Outcome solved = driftless("solve --steps 1 " + kBoard);
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
   write_file_atomic(dir_.path() / "board", kBoard + "\n");
@@ -159,7 +158,6 @@ TEST_F(Streams, EarlierNamesAreAcceptedAndHidden) {
 }
 
 TEST_F(Streams, SolveTellsModelFromBoard) {
-  if (!cli_testing::kRunsModels) GTEST_SKIP() << cli_testing::kRunsNoModels;
   const std::string expected = driftless("solve --steps 1 " + kBoard).out;
   for (const std::string& words :
        {std::string(DRIFTLESS_MODEL " ") + kBoard, kBoard + " " DRIFTLESS_MODEL,
