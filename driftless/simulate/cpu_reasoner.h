@@ -34,9 +34,9 @@ struct CpuOptions {
 
 /// The checkpoint is copied into the engine's own layout and not needed afterwards. Throws what
 /// store::require_complete throws, InvalidArgument on bad options or a plan that is not calibrated,
-/// BadConfig on a plan for another model, Unsupported when an accumulator is
-/// asked for and a layer of the plan has no integer products (see require_integer_layers). A step
-/// throws Numeric when an activation to be quantized is not finite, naming board, layer and call.
+/// BadConfig on a plan for another model, Unsupported when an accumulator is asked for and a layer
+/// of the plan has no integer products (see require_integer_layers). A step throws Numeric when an
+/// activation to be quantized is not finite, naming board, layer and call.
 std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& checkpoint,
                                                     const CpuOptions& options);
 
