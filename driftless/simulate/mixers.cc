@@ -83,8 +83,7 @@ class ChannelMixer : public Stage {
   Swiglu swiglu_;
 };
 
-/// A part is a range of channels, columns of h. Scratch: that of the SwiGLU | a sum of squares a
-/// channel.
+/// A part is a range of channels, columns of h.
 class TokenMixer : public Stage {
  public:
   TokenMixer(const Build& build, const std::string& prefix)
@@ -94,17 +93,14 @@ class TokenMixer : public Stage {
         swiglu_(build, prefix, {layout_.part_channels, layout_.width, Lie::Columns}) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
-  [[nodiscard]] int64_t scratch_size() const override {
-    return swiglu_.scratch_size() + layout_.part_channels;
-  }
+  [[nodiscard]] int64_t scratch_size() const override { return swiglu_.scratch_size(); }
 
   void run(const Work& work) const override {
     const int64_t channels = layout_.part_channels;
     const PartRows rows{channels, work.part * channels};
     float* const h = work.h + rows.first;
     const float* const output = swiglu_.run(work, h, rows);
-    epilogues_.add_norm_columns(h, layout_.width, output, layout_.rows, channels, eps_,
-                                work.scratch + swiglu_.scratch_size());
+    epilogues_.add_norm_columns(h, layout_.width, output, layout_.rows, channels, eps_);
   }
 
  private:

@@ -36,8 +36,7 @@ std::vector<std::vector<float>> run_all(const EpilogueSet& set, int64_t count) {
   constexpr int64_t kRows = 5;
   results[5] = sample(kRows * (count + 3), 4);
   const auto y = sample(kRows * count, 5);
-  std::vector<float> squares(static_cast<size_t>(count));
-  set.add_norm_columns(results[5].data(), count + 3, y.data(), kRows, count, 1e-5f, squares.data());
+  set.add_norm_columns(results[5].data(), count + 3, y.data(), kRows, count, 1e-5f);
   return results;
 }
 
@@ -47,6 +46,32 @@ TEST(Epilogues, EverySetGivesTheSameBits) {
   for (const EpilogueSet* set : available_epilogues())
     for (const int64_t count : kSizes)
       EXPECT_EQ(run_all(*set, count), run_all(portable, count)) << set->name << " " << count;
+}
+
+TEST(Epilogues, ColumnsAreAddedAndNormedInTheOrderOfRows) {
+  constexpr int64_t kRows = 7;
+  constexpr float kEps = 1e-5f;
+  for (const int64_t count : kSizes) {
+    const auto y = sample(kRows * count, 5);
+    const int64_t stride = count + 2;
+    const auto before = sample(kRows * stride, 6);
+    auto expected = before;
+    for (int64_t c = 0; c < count; ++c) {
+      float squares = 0;
+      for (int64_t r = 0; r < kRows; ++r) {
+        float& value = expected[static_cast<size_t>(r * stride + c)];
+        value += y[static_cast<size_t>(r * count + c)];
+        squares += value * value;
+      }
+      const float scale = 1.0f / std::sqrt(squares / static_cast<float>(kRows) + kEps);
+      for (int64_t r = 0; r < kRows; ++r) expected[static_cast<size_t>(r * stride + c)] *= scale;
+    }
+    for (const EpilogueSet* set : available_epilogues()) {
+      auto got = before;
+      set->add_norm_columns(got.data(), stride, y.data(), kRows, count, kEps);
+      EXPECT_EQ(got, expected) << set->name << " " << count;
+    }
+  }
 }
 
 struct Shares {

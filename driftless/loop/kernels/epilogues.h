@@ -41,10 +41,9 @@ struct EpilogueSet {
   /// sum[i] = h[i] + y[i]; h[i] = sum[i] / sqrt(mean(sum^2) + eps).
   void (*add_norm)(float* h, const float* y, int64_t count, float eps) noexcept;
 
-  /// The same down each column: h is [rows, columns] with h_stride between rows, y is dense, and
-  /// `squares` is scratch for `columns` values.
+  /// The same down each column: h is [rows, columns] with h_stride between rows, y is dense.
   void (*add_norm_columns)(float* h, int64_t h_stride, const float* y, int64_t rows,
-                           int64_t columns, float eps, float* squares) noexcept;
+                           int64_t columns, float eps) noexcept;
 
   /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value. Requires
   /// scale > 0.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channel and token mixers: a fused SwiGLU on integers, then residual and norm.
+#include <algorithm>
+
 #include "driftless/loop/transpose.h"
 #include "driftless/native/reasoner/build.h"
 
@@ -79,8 +81,9 @@ class ChannelMixer : public Mixer<Swiglu> {
   }
 };
 
-/// Token mixing panel by panel, where nothing is transposed. Scratch of one part: output [T, panel]
-/// | sums of squares of a panel.
+/// Token mixing panel by panel, where nothing is transposed. Scratch of one part: state and output
+/// of a panel, [T, panel] each. The state is copied out and back because its rows lie a power of
+/// two apart, of which the nearest cache holds few at once.
 class ColumnMixer : public Mixer<ColumnSwiglu> {
  public:
   ColumnMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
@@ -88,25 +91,28 @@ class ColumnMixer : public Mixer<ColumnSwiglu> {
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return (layout_.rows + 1) * swiglu_.columns();
+    return 2 * layout_.rows * swiglu_.columns();
   }
 
   void run(const Work& work) const override {
     const int64_t width = swiglu_.columns();
-    float* const squares = work.scratch + layout_.rows * width;
+    float* const state = work.scratch;
+    float* const output = state + layout_.rows * width;
     const int64_t first = work.part * layout_.part_channels;
     for (int64_t column = first; column < first + layout_.part_channels; column += width) {
       float* const h = work.h + column;
-      naming_layer(work, name_,
-                   [&] { swiglu_.run(h, layout_.width, scratch_of(work), work.scratch); });
-      epilogues_.add_norm_columns(h, layout_.width, work.scratch, layout_.rows, width, eps_,
-                                  squares);
+      for (int64_t row = 0; row < layout_.rows; ++row)
+        std::copy_n(h + row * layout_.width, width, state + row * width);
+      naming_layer(work, name_, [&] { swiglu_.run(state, width, scratch_of(work), output); });
+      epilogues_.add_norm_columns(state, width, output, layout_.rows, width, eps_);
+      for (int64_t row = 0; row < layout_.rows; ++row)
+        std::copy_n(state + row * width, width, h + row * layout_.width);
     }
   }
 };
 
 /// Token mixing with channels as rows, for formats and sets without column encoders. Scratch of one
-/// part, C channels: input [C, T] | output [C, T] | output [T, C] | sums of squares.
+/// part, C channels: input [C, T] | output [C, T] | output [T, C].
 class TransposedMixer : public Mixer<Swiglu> {
  public:
   TransposedMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
@@ -115,7 +121,7 @@ class TransposedMixer : public Mixer<Swiglu> {
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
-    return layout_.part_channels * (3 * layout_.rows + 1);
+    return 3 * layout_.part_channels * layout_.rows;
   }
 
   void run(const Work& work) const override {
@@ -131,8 +137,7 @@ class TransposedMixer : public Mixer<Swiglu> {
                   {output, channels, layout_.rows});
     });
     loop::transpose({output, channels, layout_.rows}, layout_.rows, upright, channels);
-    epilogues_.add_norm_columns(h, layout_.width, upright, layout_.rows, channels, eps_,
-                                upright + size);
+    epilogues_.add_norm_columns(h, layout_.width, upright, layout_.rows, channels, eps_);
   }
 };
 
