@@ -129,11 +129,11 @@ TEST_P(EveryKernelSet, FakeGroupsWithRoundedScales) {
   using formats::ScaleRounding;
   for (const char* name : {"int4", "int8_full", "fp4_e2m1", "fp8_e5m2"}) {
     const formats::Element element = formats::format_by_name(name).element;
-    for (const auto& [scale, scale_name] : formats::scale_formats()) {
+    for (const formats::ScaleFormatName& scale : formats::scale_formats()) {
       for (const ScaleRounding rounding : {ScaleRounding::Nearest, ScaleRounding::Up}) {
-        SCOPED_TRACE(std::string(name) + " " + std::string(scale_name));
+        SCOPED_TRACE(std::string(name) + " " + std::string(scale.name));
         for_each_stretch([&](const float* x, int64_t n) {
-          const Groups groups{n, 32, {scale, rounding}};
+          const Groups groups{n, 32, {scale.value, rounding}};
           std::vector<float> got(static_cast<size_t>(n));
           std::vector<float> expected(got.size());
           EXPECT_EQ(set.fake_groups(element, x, groups, got.data()), kAllFinite);
