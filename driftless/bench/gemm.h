@@ -30,9 +30,10 @@ struct GemmRow {
   std::string shape_name;
   GemmShape shape;
   int64_t threads;
-  double gflops;
-  double share_of_int8_peak;           ///< of as many threads
-  std::optional<double> ratio_to_f32;  ///< of as many threads; none without oneDNN
+  double gflops;  ///< best
+  double median_gflops;
+  double share_of_int8_peak;           ///< of the best, of as many threads
+  std::optional<double> ratio_to_f32;  ///< of the best, of as many threads; none without oneDNN
 };
 
 struct GemmOptions {
@@ -40,7 +41,8 @@ struct GemmOptions {
   int64_t rounds = 20;
 };
 
-/// All number types at one shape. Throws Internal when an answer is wrong.
+/// All number types at one shape. Throws Internal when an answer is wrong or a native product is
+/// faster than the peak of its instructions.
 std::vector<GemmRow> race_gemms(const NamedShape& shape, const GemmOptions& options);
 
 /// Throws Internal unless sampled elements of c are a b^T within the error of a float32 sum of k

@@ -20,6 +20,9 @@ struct GemmShape {
 /// shares are taken of is that of vectors. Has an effect before oneDNN's first product only.
 void keep_onednn_to_vectors();
 
+/// Ends the OpenMP threads of its products, which would spin for a while beside what comes next.
+void end_onednn_threads();
+
 enum class GemmType : uint8_t { Float32, BFloat16, Int8 };
 
 class OnednnGemm {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "driftless/base/error.h"
+
 namespace driftless::bench {
 
 double seconds_of(const std::function<void()>& work) {
@@ -12,12 +14,29 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+double Contender::best_gflops() const {
+  return operations / *std::min_element(seconds.begin(), seconds.end()) / 1e9;
+}
+double Contender::median_gflops() const { return operations / median(seconds) / 1e9; }
+
+void require_below_peak(const std::string& name, double gflops, double peak_gflops) {
+  DRIFTLESS_REQUIRE(gflops <= peak_gflops, ErrorCode::Internal, "bench: ", name, " at ", gflops,
+                    " GFLOP/s; expected at most the peak of its instructions, measured as ",
+                    peak_gflops, "; the machine was busy: run again when it is calm");
+}
+
 void race(std::vector<Contender>& contenders, int64_t rounds) {
   constexpr int kInARow = 3;
   for (int64_t round = 0; round < rounds; ++round)
-    for (Contender& contender : contenders)
-      for (int i = 0; i < kInARow; ++i)
-        contender.best_s = std::min(contender.best_s, seconds_of(contender.work));
+    for (Contender& contender : contenders) {
+      for (int i = 0; i < kInARow; ++i) contender.seconds.push_back(seconds_of(contender.work));
+      if (contender.after) contender.after();
+    }
 }
 
 }  // namespace driftless::bench

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,27 @@ namespace driftless::bench {
 
 struct Contender {
   std::string name;
-  std::function<void()> work;
+  std::function<void()> work = {};
   double operations = 0;  ///< multiplications and additions of one piece of work
-  double best_s = std::numeric_limits<double>::infinity();
+  /// Called when its turn is over, such as to end threads that would spin beside the next one.
+  std::function<void()> after = {};
+  std::vector<double> seconds = {};  ///< of each piece so far
 
-  [[nodiscard]] double gflops() const { return operations / best_s / 1e9; }
+  [[nodiscard]] double best_gflops() const;
+  [[nodiscard]] double median_gflops() const;
 };
+
+/// The middle one, of two the larger. Requires a value.
+double median(std::vector<double> values);
+
+/// Throws Internal when a rate exceeds the peak that it is made of: the peak was taken while the
+/// machine was busy, and no share of it means anything.
+void require_below_peak(const std::string& name, double gflops, double peak_gflops);
 
 double seconds_of(const std::function<void()>& work);
 
 /// `rounds` times: each contender three times in a row, so that the caches hold what it uses and
-/// not what another left. The best time of each counts.
+/// not what another left.
 void race(std::vector<Contender>& contenders, int64_t rounds);
 
 }  // namespace driftless::bench

@@ -33,12 +33,8 @@ constexpr loop::EpilogueSet kNoEpilogues = {
     .softmax = [](float*, int64_t, float) noexcept {},
     .share_codes = [](const float*, int64_t, float, uint8_t, uint8_t*) noexcept { return 1; },
     .multiply = [](const loop::FloatProductArgs&) noexcept {},
+    .multiply_rounded = [](const loop::FloatProductArgs&) noexcept {},
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weights, const char* acts,
                          quant::AttentionPrecision attention) {
@@ -197,8 +193,11 @@ StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint&
                                     1e9);
     }
   }
-  race.int8_peak_gflops_1 = peaks[0].gflops();
-  race.int8_peak_gflops_n = peaks[1].gflops();
+  race.int8_peak_gflops_1 = peaks[0].best_gflops();
+  race.int8_peak_gflops_n = peaks[1].best_gflops();
+  for (const StepRow& row : race.rows)
+    if (row.path.starts_with("native"))
+      require_below_peak(row.path + " steps", row.best_gflops(), race.int8_peak_gflops(row.shape));
   return race;
 }
 

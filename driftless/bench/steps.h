@@ -66,11 +66,16 @@ struct StepRace {
   double int8_peak_gflops_1 = 0;  ///< best in the same rounds, one thread
   double int8_peak_gflops_n = 0;  ///< the same on all threads of the entries
   bool has_energy = false;
+
+  /// What bounds native steps of that shape.
+  [[nodiscard]] double int8_peak_gflops(const StepShape& shape) const {
+    return shape.threads == 1 ? int8_peak_gflops_1 : int8_peak_gflops_n;
+  }
 };
 
 /// Times `rounds` steps of each entry on `boards`, in turn with the int8 peak. Throws Internal when
-/// a path answers a board differently in different shapes or than its reference, and what making a
-/// reasoner throws.
+/// a path answers a board differently in different shapes or than its reference, or a native one is
+/// faster than the peak, and what making a reasoner throws.
 StepRace race_steps(std::span<const StepEntry> entries, const store::Checkpoint& checkpoint,
                     std::span<const reason::Board> boards, int64_t rounds);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does not depend on the machine's speed: that answers are checked, counts are right, and
 // counters of energy are read as they are meant.
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -59,7 +62,45 @@ TEST(Race, KeepsTheBestTimeAndTakesTurns) {
                                        {.name = "b", .work = [&] { order.push_back(1); }}};
   race(contenders, 2);
   EXPECT_EQ(order, (std::vector<int>{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}));
-  EXPECT_LT(contenders[0].best_s, 1);
+  EXPECT_EQ(contenders[0].seconds.size(), 6u);
+}
+
+TEST(Race, EndsATurnWithWhatComesAfterIt) {
+  std::string order;
+  std::vector<Contender> contenders = {
+      {.name = "a", .work = [&] { order += 'a'; }, .after = [&] { order += '.'; }},
+      {.name = "b", .work = [&] { order += 'b'; }}};
+  race(contenders, 1);
+  EXPECT_EQ(order, "aaa.bbb");
+}
+
+TEST(Race, RatesAreMediansAndBests) {
+  const Contender contender{.name = "a", .operations = 6e9, .seconds = {3, 1, 2}};
+  EXPECT_EQ(contender.median_gflops(), 3);
+  EXPECT_EQ(contender.best_gflops(), 6);
+}
+
+TEST(Race, AShareAboveAllOfThePeakIsAnError) {
+  EXPECT_NO_THROW(require_below_peak("native x", 100, 100));
+  EXPECT_ERROR(require_below_peak("native x", 101, 100), ErrorCode::Internal, "native x at 101");
+}
+
+TEST(Peaks, EveryThreadHasOneShare) {
+  // Counts calls at the same time: a kernel that waits until all threads are in it.
+  static std::atomic<int> inside{0};
+  static std::atomic<int> most{0};
+  const PeakKernel kernel{"counting", false, [](int64_t rounds) noexcept {
+                            const int now = ++inside;
+                            if (now > most) most = now;
+                            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                            --inside;
+                            return rounds;
+                          }};
+  ThreadPool pool(3);
+  const Contender contender = peak_contender(kernel, pool);
+  most = 0;
+  contender.work();
+  EXPECT_EQ(most, 3);
 }
 
 TEST(Gemm, EveryKernelGivesTheProductAndIsTimed) {

@@ -99,6 +99,8 @@ class Gemm : public OnednnGemm {
 
 }  // namespace
 
+void end_onednn_threads() { (void)omp_pause_resource_all(omp_pause_soft); }
+
 void keep_onednn_to_vectors() {
   for (const char* const variable : {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"})
     if (std::getenv(variable) != nullptr) return;

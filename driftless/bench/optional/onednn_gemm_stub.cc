@@ -3,6 +3,8 @@
 
 namespace driftless::bench {
 
+void end_onednn_threads() {}
+
 void keep_onednn_to_vectors() {}
 
 std::unique_ptr<OnednnGemm> make_onednn_gemm(GemmType, const GemmShape&, std::span<const float>,

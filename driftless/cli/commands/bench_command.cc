@@ -168,8 +168,8 @@ class Report {
   }
 
   void run_peaks(ThreadPool& pool) {
-    std::fprintf(out_, "\npeaks, on registers alone\n%-36s %8s %10s %9s\n", "kernel", "threads",
-                 "GFLOP/s", "of int8");
+    std::fprintf(out_, "\npeaks, on registers alone\n%-36s %8s %10s %10s %9s\n", "kernel",
+                 "threads", "GFLOP/s", "best", "of int8");
     json_["peaks"] = Json::array();
     ThreadPool one(1);
     for (ThreadPool* const threads : {&one, &pool}) {
@@ -186,21 +186,23 @@ class Report {
       for (size_t i = 0; i < peaks.size(); ++i) {
         const bench::Contender& peak = peaks[i];
         const std::string name = (kernels[i].is_int8_dot ? "dot int8 " : "") + peak.name;
-        const double share = peak.gflops() / int8->gflops();
-        std::fprintf(out_, "%-36s %8lld %10.1f %8.1f%%\n", name.c_str(),
-                     static_cast<long long>(threads->thread_count()), peak.gflops(), 100 * share);
+        const double share = peak.best_gflops() / int8->best_gflops();
+        std::fprintf(out_, "%-36s %8lld %10.1f %10.1f %8.1f%%\n", name.c_str(),
+                     static_cast<long long>(threads->thread_count()), peak.median_gflops(),
+                     peak.best_gflops(), 100 * share);
         json_["peaks"].push_back({{"kernel", name},
                                   {"threads", threads->thread_count()},
-                                  {"gflops", peak.gflops()},
+                                  {"gflops", peak.best_gflops()},
+                                  {"median_gflops", peak.median_gflops()},
                                   {"share_of_int8_peak", share}});
       }
     }
   }
 
   void run_gemms() {
-    std::fprintf(out_, "\nproducts, best of %s\n%-21s %-17s %-18s %7s %9s %8s %7s\n",
+    std::fprintf(out_, "\nproducts, median and best of %s\n%-21s %-17s %-18s %7s %9s %9s %8s %7s\n",
                  std::to_string(3 * options_.rounds).c_str(), "shape", "N x K * M", "kernel",
-                 "threads", "GFLOP/s", "of int8", "x f32");
+                 "threads", "GFLOP/s", "best", "of int8", "x f32");
     json_["gemm"] = Json::array();
     for (const bench::NamedShape& shape : bench::kGemmShapes) {
       const auto rows = during("timing products", [&] {
@@ -213,14 +215,16 @@ class Report {
   void report(const bench::GemmRow& row) {
     const std::string dims = std::to_string(row.shape.n) + " x " + std::to_string(row.shape.k) +
                              " * " + std::to_string(row.shape.m);
-    std::fprintf(out_, "%-21s %-17s %-18s %7lld %9.1f %7.1f%% %7.2f\n", row.shape_name.c_str(),
-                 dims.c_str(), row.kernel.c_str(), static_cast<long long>(row.threads), row.gflops,
+    std::fprintf(out_, "%-21s %-17s %-18s %7lld %9.1f %9.1f %7.1f%% %7.2f\n",
+                 row.shape_name.c_str(), dims.c_str(), row.kernel.c_str(),
+                 static_cast<long long>(row.threads), row.median_gflops, row.gflops,
                  100 * row.share_of_int8_peak, row.ratio_to_f32.value_or(0));
     Json entry = {{"kernel", row.kernel},
                   {"name", row.shape_name},
                   {"shape", {row.shape.n, row.shape.k, row.shape.m}},
                   {"threads", row.threads},
                   {"gflops", row.gflops},
+                  {"median_gflops", row.median_gflops},
                   {"share_of_int8_peak", row.share_of_int8_peak},
                   {"ratio_to_f32", nullptr}};
     if (row.ratio_to_f32) entry["ratio_to_f32"] = *row.ratio_to_f32;
@@ -278,8 +282,7 @@ class Report {
   }
 
   void report(const StepRow& row, const bench::StepRace& race) {
-    const double peak = row.shape.threads == 1 ? race.int8_peak_gflops_1 : race.int8_peak_gflops_n;
-    const double share = row.best_gflops() / peak;
+    const double share = row.best_gflops() / race.int8_peak_gflops(row.shape);
     const double ratio = median_ratio(row, find(race, bench::kBasePath, row.shape));
     const bool is_bare = row.path == race.rows.front().path;
     const std::string name =
