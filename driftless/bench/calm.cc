@@ -48,7 +48,7 @@ Calm look(ThreadPool& pool) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> seconds;
   seconds.reserve(kPeaks);
-  for (int i = 0; i < kPeaks; ++i) seconds.push_back(seconds_of(peak.work));
+  for (int i = 0; i < kPeaks; ++i) seconds.push_back(peak.timed_work());
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const double passed_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -33,8 +33,8 @@ std::vector<PeakKernel> peak_kernels();
 /// The limit of the best native kernel set.
 PeakKernel int8_peak();
 
-/// A contender that runs the kernel for some tenths of a millisecond on every thread of the pool,
-/// each on a processor of its own where there are enough. The pool must outlive it.
+/// A contender that runs the kernel for about a tenth of a millisecond on every thread of the
+/// pool at once, each on a processor of its own where there are enough. The pool must outlive it.
 Contender peak_contender(const PeakKernel& kernel, ThreadPool& pool);
 
 }  // namespace driftless::bench

@@ -12,6 +12,9 @@ namespace driftless::bench {
 struct Contender {
   std::string name;
   std::function<void()> work = {};
+  /// Does the work and says how long that took; instead of `work`, where starting it does not
+  /// count.
+  std::function<double()> timed_work = {};
   double operations = 0;  ///< multiplications and additions of one piece of work
   /// Called when its turn is over, such as to end threads that would spin beside the next one.
   std::function<void()> after = {};
@@ -23,6 +26,10 @@ struct Contender {
 
 /// The middle one, of two the larger. Requires a value.
 double median(std::vector<double> values);
+
+/// More rounds for a peak that was disturbed in all of them: until its best is not below `gflops`,
+/// and at most two hundred.
+void repeat_while_outrun(Contender& peak, double gflops);
 
 /// Throws Internal when a rate exceeds the peak that it is made of: the peak was taken while the
 /// machine was busy, and no share of it means anything.

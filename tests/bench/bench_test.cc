@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does not depend on the machine's speed: that answers are checked, counts are right, and
 // counters of energy are read as they are meant.
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/bench/calm.h"
 #include "driftless/bench/energy.h"
@@ -48,8 +49,8 @@ TEST(Peaks, OfTwoThreadsAreTwiceTheWork) {
   ThreadPool one(1);
   ThreadPool two(2);
   const PeakKernel kernel = int8_peak();
-  Contender contender = peak_contender(kernel, two);
-  contender.work();
+  const Contender contender = peak_contender(kernel, two);
+  EXPECT_GT(contender.timed_work(), 0);
   // The number of rounds is a power of two, found by timing.
   const double rounds = contender.operations / 2 / 2 / static_cast<double>(kernel.run(1));
   EXPECT_EQ(rounds, std::exp2(std::round(std::log2(rounds))));
@@ -80,32 +81,48 @@ TEST(Race, RatesAreMediansAndBests) {
   EXPECT_EQ(contender.best_gflops(), 6);
 }
 
+TEST(Race, APeakThatWasDisturbedGetsMoreRounds) {
+  int left = 10;
+  Contender peak{.name = "peak",
+                 .timed_work = [&] { return --left > 0 ? 4.0 : 1.0; },
+                 .operations = 4e9,
+                 .seconds = {4}};
+  repeat_while_outrun(peak, 1);
+  EXPECT_EQ(left, 10) << "no more than needed";
+  repeat_while_outrun(peak, 3);
+  EXPECT_EQ(peak.best_gflops(), 4);
+}
+
 TEST(Race, AShareAboveAllOfThePeakIsAnError) {
   EXPECT_NO_THROW(require_below_peak("native x", 100, 100));
   EXPECT_ERROR(require_below_peak("native x", 101, 100), ErrorCode::Internal, "native x at 101");
 }
 
 TEST(Peaks, EveryThreadHasOneShare) {
-  // Counts calls at the same time: a kernel that waits until all threads are in it.
-  static std::atomic<int> inside{0};
-  static std::atomic<int> most{0};
+  static std::mutex mutex;
+  static std::vector<std::thread::id> callers;
   const PeakKernel kernel{"counting", false, [](int64_t rounds) noexcept {
-                            const int now = ++inside;
-                            if (now > most) most = now;
-                            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-                            --inside;
+                            const std::lock_guard lock(mutex);
+                            callers.push_back(std::this_thread::get_id());
                             return rounds;
                           }};
   ThreadPool pool(3);
   const Contender contender = peak_contender(kernel, pool);
-  most = 0;
-  contender.work();
-  EXPECT_EQ(most, 3);
+  callers.clear();
+  EXPECT_GE(contender.timed_work(), 0);
+  EXPECT_EQ(callers.size(), 3u);
+  EXPECT_EQ(std::set(callers.begin(), callers.end()).size(), 3u);
 }
 
 TEST(Gemm, EveryKernelGivesTheProductAndIsTimed) {
   const NamedShape shape{"small", {37, 41, 5}};
-  const auto rows = race_gemms(shape, {.threads = 2, .rounds = 1});
+  std::vector<GemmRow> rows;
+  try {
+    rows = race_gemms(shape, {.threads = 2, .rounds = 1});
+  } catch (const Error& error) {
+    if (std::string(error.what()).find("the machine was busy") == std::string::npos) throw;
+    GTEST_SKIP() << error.what();
+  }
   ASSERT_GE(rows.size(), 6u);
   for (const GemmRow& row : rows) {
     EXPECT_GT(row.gflops, 0) << row.kernel;
