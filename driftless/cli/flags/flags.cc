@@ -227,6 +227,8 @@ Flag Verb::add_switch(const char* name, std::function<void()> action,
   return Flag(*app_->add_flag_callback(name, std::move(action), help));
 }
 
+Flag Verb::find(const char* name) const { return Flag(*app_->get_option(name)); }
+
 Verb Verb::add_verb(const char* name, const char* summary) const {
   return Verb(*app_->add_subcommand(name, summary));
 }

@@ -67,6 +67,8 @@ class Verb {
   void also_uses(FileArgument files) const;
   Flag add_switch(const char* name, bool& value, const std::string& help) const;
   Flag add_switch(const char* name, std::function<void()> action, const std::string& help) const;
+  /// An argument that was added before.
+  [[nodiscard]] Flag find(const char* name) const;
 
   /// A verb below this one, of which one must be given, or may.
   [[nodiscard]] Verb add_verb(const char* name, const char* summary) const;
