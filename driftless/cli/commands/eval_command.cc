@@ -191,7 +191,6 @@ void require_sound(const EvalOptions& options) {
   DRIFTLESS_REQUIRE(printed <= 1, ErrorCode::InvalidArgument,
                     "--json, --predictions, --submission: got - for ", printed,
                     " of them, expected standard output for one");
-  reason::find_halting(options.halting);
 }
 
 void eval(EvalOptions options) {
@@ -254,7 +253,7 @@ void add_eval_command(const Verb& verb) {
       .positive();
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       .positive();
-  verb.add_option("--halting", options->halting, "fixed, halt or stable").shows_default();
+  add_halting_flag(verb, options->halting);
   add_backend_flags(verb, options->backend);
   verb.add_option("--seed", options->seed,
                   "of EqR's random states and noise, and of drawn variants")

@@ -86,7 +86,7 @@ void add_ladder_command(const Verb& verb) {
   add_color_flag(verb, options->color);
   verb.example(
       "driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv "
-      "--limit 8 --schemes none int8/tensor/static mxint4");
+      "--limit 4 --schemes none int4/tensor mxint4 --out ladder.jsonl");
   verb.runs([options] { run(*options); });
 }
 

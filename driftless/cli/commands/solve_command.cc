@@ -291,7 +291,7 @@ void add_solve_command(const Verb& verb) {
                   "the bundled float model under that");
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       .positive();
-  verb.add_option("--dtype", options->dtype, "f32 or bf16").shows_default();
+  add_dtype_flag(verb, options->dtype);
   verb.add_option("--seed", options->seed, "of EqR's random states and noise").shows_default();
   verb.add_input("--identifiers", options->identifiers,
                  "ARC: JSON list that names the rows of the model's puzzle table (default: "

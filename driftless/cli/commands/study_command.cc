@@ -150,7 +150,8 @@ void add_study_command(const Verb& verb) {
         end_with(0);
       },
       "print the recipes in recipes/study with what they ask");
-  verb.add_option("--set", options->flags.overrides, "KEY=VALUE in every row of the recipe");
+  verb.add_option("--set", options->flags.overrides, "KEY=VALUE in every row of the recipe")
+      .refuses_files();
   add_color_flag(verb, options->color);
   verb.example(
       "driftless study granularity --data models/demo-sudoku.csv --limit 8 "
