@@ -144,6 +144,7 @@ Json published_json(const run::Evaluation& result) {
           {"exact_accuracy", result.score.exact.value()},
           {"q_halt_accuracy", metrics.halt_accuracy.value()},
           {"steps", result.score.mean_steps()},
+          {"loss_type", "stablemax_cross_entropy"},  // of lm_loss, whatever the model trained with
           {"lm_loss", metrics.lm_loss.mean()},
           {"q_halt_loss", metrics.halt_loss.mean()}};
 }
