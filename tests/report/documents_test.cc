@@ -72,7 +72,8 @@ int64_t characters(const std::string& line) {
   });
 }
 
-/// What the links of a text lead to: TARGET of every "](TARGET)".
+/// What the links and pictures of a text lead to: TARGET of every "](TARGET)", src="TARGET" and
+/// srcset="TARGET".
 std::vector<std::string> targets_of(const std::string& text) {
   std::vector<std::string> targets;
   for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
@@ -80,6 +81,11 @@ std::vector<std::string> targets_of(const std::string& text) {
     const std::string target = text.substr(at, text.find(')', at) - at);
     if (target.find(' ') == std::string::npos) targets.push_back(target);
   }
+  for (const std::string mark : {" src=\"", " srcset=\""})
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;) {
+      at += mark.size();
+      targets.push_back(text.substr(at, text.find('"', at) - at));
+    }
   return targets;
 }
 

@@ -99,7 +99,7 @@ TEST_F(CompareAtATerminal, RedrawsThreeSudokusIn80Columns) {
   const std::string utf8 = "TERM=xterm-256color LC_ALL=C.UTF-8 NO_COLOR= ";
   const std::string command =
       DRIFTLESS_PROGRAM " solve --steps 2 --compare none,int4/tensor,mxint4 " + kBoard;
-  const TerminalRun run = run_in_terminal(utf8 + command, {});
+  const TerminalRun run = testing::run_in_terminal(utf8 + command, {});
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const auto screen = screen_of(run.output);
   ASSERT_EQ(screen.size(), 17u) << "name, 13 lines of board, verdict, course, the cursor's line";
@@ -108,7 +108,7 @@ TEST_F(CompareAtATerminal, RedrawsThreeSudokusIn80Columns) {
             "╭───────┬───────┬───────╮  ╭───────┬───────┬───────╮  ╭───────┬───────┬───────╮");
   EXPECT_NE(screen[14].find("cells wrong, 2 steps"), std::string::npos) << screen[14];
   EXPECT_NE(run.output.find("step 1/2"), std::string::npos) << run.output;
-  const TerminalRun narrow = run_in_terminal(utf8 + command, {.rows = 20, .columns = 60});
+  const TerminalRun narrow = testing::run_in_terminal(utf8 + command, {.rows = 20, .columns = 60});
   EXPECT_TRUE(narrow.output.starts_with("cells that differ")) << "two rows of boards have no room";
 }
 
