@@ -35,7 +35,6 @@ std::string absolute_program() { return std::filesystem::absolute(DRIFTLESS_PROG
 /// In an order in which each finds what an earlier one wrote. Those of train, qat, convert and data
 /// augment name files that only a user has.
 TEST(Help, ExamplesRun) {
-  if (!cli_testing::kRunsModels) GTEST_SKIP() << cli_testing::kRunsNoModels;
   const TempDir folder;
   write_file_atomic(folder.path() / "x.f32", std::string(4 * 33, '\0'));
   for (const std::string verb : {"",

@@ -20,8 +20,6 @@ namespace {
 using cli_testing::driftless;
 using cli_testing::expect_failure;
 using cli_testing::kBoard;
-using cli_testing::kRunsModels;
-using cli_testing::kRunsNoModels;
 using testing::Outcome;
 using testing::screen_of;
 using testing::TempDir;
@@ -36,14 +34,7 @@ TEST(Pictures, StandBesideEachOtherWhileTheyFit) {
   EXPECT_EQ(cli::shown_columns("ab\x1b["), 2) << "cut off";
 }
 
-class Compare : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!kRunsModels) GTEST_SKIP() << kRunsNoModels;
-  }
-};
-
-TEST_F(Compare, PrintsCountsPerStepAndTheBoardsSideBySide) {
+TEST(Compare, PrintsCountsPerStepAndTheBoardsSideBySide) {
   const Outcome outcome = driftless("solve --compare none,int4/tensor,mxint4 " + kBoard);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_TRUE(
@@ -57,7 +48,7 @@ TEST_F(Compare, PrintsCountsPerStepAndTheBoardsSideBySide) {
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << "no escapes in a pipe";
 }
 
-TEST_F(Compare, WritesARecordAScheme) {
+TEST(Compare, WritesARecordAScheme) {
   const Outcome outcome = driftless("solve --steps 2 --json --compare none,mxint4:none " + kBoard);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const size_t end = outcome.out.find('\n');
@@ -68,7 +59,7 @@ TEST_F(Compare, WritesARecordAScheme) {
   EXPECT_EQ(schemes, (std::vector<std::string>{"mxint4:none", "none"}));
 }
 
-TEST_F(Compare, RunsTheSchemesOfTheOtherFlags) {
+TEST(Compare, RunsTheSchemesOfTheOtherFlags) {
   const Outcome one = driftless("solve --json --weights int4/tensor --acts int4/tensor " + kBoard);
   ASSERT_EQ(one.exit_code, 0) << one.err;
   const Outcome both = driftless("solve --json --compare int4/tensor " + kBoard);
@@ -79,7 +70,7 @@ TEST_F(Compare, RunsTheSchemesOfTheOtherFlags) {
   EXPECT_EQ(alone.at("steps"), compared.at("steps")) << "the same numbers";
 }
 
-TEST_F(Compare, ChecksWhatIsAskedFor) {
+TEST(Compare, ChecksWhatIsAskedFor) {
   EXPECT_EQ(driftless("solve --check " + kBoard).exit_code, 0);
   const Outcome outcome = driftless("solve --check --compare none,int4/tensor " + kBoard);
   EXPECT_EQ(outcome.exit_code, 1);
