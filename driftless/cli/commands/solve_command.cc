@@ -66,7 +66,11 @@ task::Example read_line(const task::Task& task, std::string_view line) {
 /// What is solved where nobody gives a board.
 task::Example sample_of(const task::Task& task) {
   DRIFTLESS_REQUIRE(!task.sample.empty(), ErrorCode::InvalidArgument, "solve: task ", task.name,
-                    " has no sample; expected a board or --data FILE");
+                    " has no sample; expected a board or --data FILE",
+                    task.generator == nullptr
+                        ? ""
+                        : "; 'driftless data generate --task " + std::string(task.name) +
+                              " --count 5 --seed 1 --out FILE' makes one");
   return read_line(task, task.sample);
 }
 
