@@ -27,7 +27,7 @@ for (const dark of [false, true]) {
   const clip = await page.evaluate(`(() => {
     const boxes = [...document.querySelectorAll(".player .board")].map((board) => board.getBoundingClientRect());
     const left = Math.min(...boxes.map((b) => b.left)) - 12, top = Math.min(...boxes.map((b) => b.top)) + scrollY - 8;
-    const right = Math.max(...boxes.map((b) => b.right)) + 12, bottom = Math.max(...boxes.map((b) => b.bottom)) + scrollY - 2;
+    const right = Math.max(...boxes.map((b) => b.right)) + 12, bottom = Math.max(...boxes.map((b) => b.bottom)) + scrollY + 3;
     return {x: left, y: top, width: right - left, height: bottom - top, scale: 2};
   })()`);
   const {data} = await page.send("Page.captureScreenshot", {format: "png", clip, captureBeyondViewport: true});
