@@ -23,6 +23,7 @@
 #include "driftless/base/one_line.h"
 #include "driftless/base/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/manual/manual.h"
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/streams.h"
 
@@ -129,11 +130,13 @@ void greet() {
   std::printf(
       "%s\n\n"
       "Watch the bundled model solve a Sudoku:\n  driftless solve\n"
+      "The same board in float, with one scale a tensor, and with one for 32 values:\n"
+      "  driftless solve --compare none,int4/tensor,mxint4\n"
       "What rounding to four bits with a shared exponent costs:\n"
       "  driftless codec error --format mxint4 --gaussian 100000 --seed 1\n"
       "The model under several number formats:\n"
       "  driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv --limit 4 "
-      "--schemes none mxint4 int4/tensor/dynamic\n\n"
+      "--schemes none mxint4 int4/tensor\n\n"
       "driftless help lists the verbs, driftless help VERB the flags of one.\n",
       kAbout);
 }
@@ -156,6 +159,17 @@ void print_help(const CLI::App& app, const std::vector<std::string>& words) {
       app.get_formatter()->make_help(verb, full_name(*verb), CLI::AppFormatMode::Normal).c_str());
 }
 
+/// The variables that help of the whole program tells of.
+std::string environment_lines() {
+  std::string text = "\nEnvironment:\n";
+  for (const EnvironmentText& variable : kEnvironment) {
+    std::string name = variable.name;
+    name.resize(std::max<size_t>(name.size(), 26), ' ');
+    text += "  " + name + "  " + variable.help + "\n";
+  }
+  return text;
+}
+
 int run(int argc, char** argv) {
   if (argc == 1) {
     greet();
@@ -167,6 +181,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   const Verb main_verb(app);
   main_verb.example("driftless solve");
+  main_verb.note(environment_lines());
   for (const Entry& entry : kVerbs) entry.add(main_verb.add_verb(entry.name, entry.summary));
   std::vector<std::string> asked;
   const Verb help = main_verb.add_verb("help", "this, or what a verb takes");

@@ -105,6 +105,17 @@ const task::Task* looks_like(const BoardFile& source) {
   return task::claimant(source.path == kStandardStream ? standard_input() : read_text(source.path));
 }
 
+/// Boards that are not there can be made, where the task has a generator.
+void require_there(const task::Task& task, const BoardFile& source) {
+  std::error_code error;
+  const bool is_there = source.path == kStandardStream ||
+                        std::filesystem::exists(source.path, error) || error.value() != 0;
+  DRIFTLESS_REQUIRE(is_there || task.generator == nullptr, ErrorCode::Io, source.path,
+                    ": cannot open for reading; got No such file or directory; 'driftless data "
+                    "generate --task ",
+                    task.name, "' makes boards");
+}
+
 /// Reads a file of a task; where that fails because it holds boards of another one, says so.
 template <class Read>
 auto read_file_of(std::string_view task, const BoardFile& source, Read read) {
@@ -153,6 +164,7 @@ const task::Task& guess_task(const BoardFile& given) {
 
 std::vector<task::Example> read_boards(const task::Task& task, const BoardFile& given) {
   const BoardFile source = resolved(given);
+  require_there(task, source);
   std::vector<task::Example> examples =
       is_dataset_folder(source)
           ? read_folder(source)

@@ -8,8 +8,10 @@
 namespace driftless::run {
 
 store::Checkpoint require_float(store::ModelFile model, const std::string& where) {
-  DRIFTLESS_REQUIRE(!model.packed, ErrorCode::InvalidArgument, where,
-                    ": got a packed model, expected a float checkpoint, such as its source");
+  DRIFTLESS_REQUIRE(
+      !model.packed, ErrorCode::InvalidArgument, where,
+      ": got a packed model, expected a float checkpoint, such as its source; 'driftless "
+      "info' shows the source's SHA-256");
   return std::move(model.checkpoint);
 }
 

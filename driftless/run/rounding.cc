@@ -2,21 +2,15 @@
 #include "driftless/run/rounding.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <sstream>
 
-#include "driftless/base/enum_names.h"
 #include "driftless/quant/feedback/feedback.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/reason/moments.h"
 
 namespace driftless::run {
 namespace {
-
-constexpr std::array kRoundings = {EnumName<Rounding>{Rounding::Nearest, "nearest"},
-                                   EnumName<Rounding>{Rounding::Feedback, "gptq"},
-                                   EnumName<Rounding>{Rounding::ExactFeedback, "gptaq"}};
 
 struct SeenMoments {
   reason::Moments moments;

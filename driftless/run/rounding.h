@@ -2,8 +2,10 @@
 // How the weights of a packed model are rounded, by name.
 #pragma once
 
+#include <array>
 #include <string_view>
 
+#include "driftless/base/enum_names.h"
 #include "driftless/run/scheme.h"
 #include "driftless/store/packed_model.h"
 
@@ -15,7 +17,12 @@ enum class Rounding : uint8_t {
   ExactFeedback,  ///< gptaq: those of rounded activations too
 };
 
-/// "nearest", "gptq" or "gptaq". Throws InvalidArgument with the nearest name.
+inline constexpr std::array<EnumName<Rounding>, 3> kRoundings = {
+    {{Rounding::Nearest, "nearest"},
+     {Rounding::Feedback, "gptq"},
+     {Rounding::ExactFeedback, "gptaq"}}};
+
+/// The row of kRoundings called `name`. Throws InvalidArgument with the nearest name.
 Rounding parse_rounding(std::string_view name);
 
 /// Boards behind second moments where nothing says how many: each brings a row of inputs for every

@@ -64,8 +64,8 @@ PlannedScheme planned_scheme(const SchemeText& scheme, const store::Checkpoint& 
   result.plan = uncalibrated_plan(scheme, checkpoint, layers);
   if (find_device(backend.device).execution == study::Execution::Native) {
     DRIFTLESS_REQUIRE(!result.plan.layers.empty(), ErrorCode::InvalidArgument,
-                      "--native: nothing is quantized; expected a packed model, or --weights and "
-                      "--acts, such as mxint4");
+                      "--native: nothing is quantized; expected a packed model, which 'driftless "
+                      "quantize' makes, or --weights and --acts, such as mxint4");
     result.plan = native::with_windows(std::move(result.plan));
   }
   result.text = quant::describe(result.plan, layers);

@@ -80,8 +80,9 @@ std::string padded(std::string_view text, size_t width) {
   return std::string(text) + std::string(width - std::min(width, text.size()), ' ');
 }
 
-std::string line(const Cells& cells, const std::array<size_t, kHeads.size()>& widths,
-                 TableStyle style, std::string_view color) {
+using Widths = std::span<const size_t>;
+
+std::string line(const Cells& cells, Widths widths, TableStyle style, std::string_view color) {
   const bool is_markdown = style == TableStyle::Markdown;
   std::string text(is_markdown ? "| " : "");
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -91,6 +92,22 @@ std::string line(const Cells& cells, const std::array<size_t, kHeads.size()>& wi
   }
   text.erase(text.find_last_not_of(' ') + 1);
   return text + "\n";
+}
+
+std::string head_line(Widths widths, TableStyle style) {
+  Cells heads;
+  std::copy(kHeads.begin(), kHeads.end(), heads.begin());
+  std::string text = line(heads, widths, style, style == TableStyle::Colored ? "\x1b[1m" : "");
+  if (style == TableStyle::Markdown) {
+    text += "|";
+    for (size_t i = 0; i < kHeads.size(); ++i) text += "---|";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string row_line(const Cells& row, Widths widths, TableStyle style) {
+  return line(row, widths, style, style == TableStyle::Colored ? color_of(row[6]) : "");
 }
 
 }  // namespace
@@ -138,24 +155,42 @@ std::string native_notes(std::span<const Json> records) {
 }
 
 std::string ladder_table(std::span<const Json> records, TableStyle style) {
-  Cells heads;
-  std::copy(kHeads.begin(), kHeads.end(), heads.begin());
   std::vector<Cells> rows;
   for (const Json& record : sort_for_ladder(records)) rows.push_back(cells_of(record));
   std::array<size_t, kHeads.size()> widths{};
   for (size_t i = 0; i < widths.size(); ++i) {
-    widths[i] = heads[i].size();
+    widths[i] = kHeads[i].size();
     for (const Cells& row : rows) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::string text = line(heads, widths, style, style == TableStyle::Colored ? "\x1b[1m" : "");
-  if (style == TableStyle::Markdown) {
-    text += "|";
-    for (size_t i = 0; i < kHeads.size(); ++i) text += "---|";
-    text += "\n";
-  }
-  for (const Cells& row : rows)
-    text += line(row, widths, style, style == TableStyle::Colored ? color_of(row[6]) : "");
+  std::string text = head_line(widths, style);
+  for (const Cells& row : rows) text += row_line(row, widths, style);
   return text;
+}
+
+LadderLines::LadderLines(std::span<const Row> rows, TableStyle style) : style_(style) {
+  // The widest that numbers and words get; quantizers are known.
+  constexpr Cells::size_type kWeights = 0, kActs = 1;
+  const std::array<std::string_view, kHeads.size()> widest = {"",
+                                                              "",
+                                                              "4.25 / 4.25",
+                                                              "100.00 (100.00-100.00)",
+                                                              "100.00 (100.00-100.00)",
+                                                              "",
+                                                              "saturates",
+                                                              "simulated",
+                                                              "100.00 x"};
+  for (size_t i = 0; i < kHeads.size(); ++i)
+    widths_.push_back(std::max(kHeads[i].size(), widest[i].size()));
+  for (const Row& row : rows) {
+    widths_[kWeights] = std::max(widths_[kWeights], quant::to_string(row.scheme.weights).size());
+    widths_[kActs] = std::max(widths_[kActs], quant::to_string(row.scheme.acts).size());
+  }
+}
+
+std::string LadderLines::head() const { return head_line(widths_, style_); }
+
+std::string LadderLines::line(const Json& record) const {
+  return row_line(cells_of(record), widths_, style_);
 }
 
 }  // namespace driftless::study

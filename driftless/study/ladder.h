@@ -42,6 +42,19 @@ enum class TableStyle { Plain, Colored, Markdown };
 /// The records as a table, best exact accuracy first, fewer bits first among equals.
 std::string ladder_table(std::span<const Json> records, TableStyle style);
 
+/// The same table line by line, in whatever order the records come, with columns that fit the rows
+/// to come.
+class LadderLines {
+ public:
+  LadderLines(std::span<const Row> rows, TableStyle style);
+  [[nodiscard]] std::string head() const;
+  [[nodiscard]] std::string line(const Json& record) const;
+
+ private:
+  std::vector<size_t> widths_;
+  TableStyle style_;
+};
+
 /// How native rows compare with their simulations on the same boards, a line each; "" where no
 /// record says.
 std::string native_notes(std::span<const Json> records);

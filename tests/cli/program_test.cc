@@ -193,7 +193,7 @@ TEST(Program, GreetsWithThreeThingsThatWork) {
     EXPECT_EQ(outcome.exit_code, 0) << line << outcome.err;
     EXPECT_NE(outcome.out, "") << line;
   }
-  EXPECT_EQ(commands, 3) << greeting.out;
+  EXPECT_EQ(commands, 4) << greeting.out;
 }
 
 TEST(Program, HelpIsAVerbToo) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every Markdown page of the project: its links lead to files and headings that exist, its prose
-// has lines of at most 120 characters and its tables at most six columns.
+// has lines of at most 120 characters, its tables have at most six columns, and words are spelled
+// the American way. A page of results opens with its finding and a figure.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -69,7 +72,8 @@ int64_t characters(const std::string& line) {
   });
 }
 
-/// What the links of a text lead to: TARGET of every "](TARGET)".
+/// What the links and pictures of a text lead to: TARGET of every "](TARGET)", src="TARGET" and
+/// srcset="TARGET".
 std::vector<std::string> targets_of(const std::string& text) {
   std::vector<std::string> targets;
   for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
@@ -77,6 +81,11 @@ std::vector<std::string> targets_of(const std::string& text) {
     const std::string target = text.substr(at, text.find(')', at) - at);
     if (target.find(' ') == std::string::npos) targets.push_back(target);
   }
+  for (const std::string mark : {" src=\"", " srcset=\""})
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;) {
+      at += mark.size();
+      targets.push_back(text.substr(at, text.find('"', at) - at));
+    }
   return targets;
 }
 
@@ -116,6 +125,59 @@ TEST(Documents, TablesHaveAtMostSixColumns) {
       const bool is_rule = line.starts_with("|--");
       EXPECT_LE(is_rule ? std::count(line.begin(), line.end(), '|') : 0, 7)
           << page << ":" << number;
+    }
+}
+
+/// What stands between empty lines.
+std::vector<std::string> paragraphs_of(const fs::path& page) {
+  std::vector<std::string> paragraphs(1);
+  for (const auto& [number, line] : lines_of(page)) {
+    if (line.empty() && !paragraphs.back().empty()) paragraphs.emplace_back();
+    if (!line.empty()) paragraphs.back() += line + " ";
+  }
+  return paragraphs;
+}
+
+/// Full stops, question and exclamation marks before a capital letter or the end.
+int64_t sentences(const std::string& text) {
+  int64_t count = 0;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    const bool is_end = std::string_view(".?!").find(text[i]) != std::string_view::npos;
+    const size_t next = text.find_first_not_of(' ', i + 1);
+    const bool starts =
+        next == std::string::npos || std::isupper(static_cast<unsigned char>(text[next])) != 0;
+    count += is_end && text[i + 1] == ' ' && starts ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Documents, ResultsOpenWithTheirFindingAndAFigure) {
+  int64_t checked = 0;
+  for (const fs::path& page : pages()) {
+    if (page.parent_path() != "docs/results") continue;
+    const std::vector<std::string> paragraphs = paragraphs_of(page);
+    ASSERT_GE(paragraphs.size(), 4u) << page;
+    EXPECT_TRUE(paragraphs[0].starts_with("# ")) << page;
+    EXPECT_LE(sentences(paragraphs[1]), 3) << page << ": the finding";
+    EXPECT_GE(sentences(paragraphs[1]), 1) << page << ": the finding";
+    EXPECT_TRUE(paragraphs[2].starts_with("![")) << page << ": a figure behind the finding";
+    EXPECT_TRUE(paragraphs[3].starts_with("*")) << page << ": the figure's command under it";
+    ++checked;
+  }
+  EXPECT_GE(checked, 16);
+}
+
+TEST(Documents, WordsAreSpelledTheAmericanWay) {
+  constexpr std::array<std::string_view, 14> kElsewhere = {
+      "colour",   "behaviour", "neighbour", "favour",   "licence",   "optimis",   "quantis",
+      "normalis", "initialis", "centre ",   "labelled", "modelling", "catalogue", "analyse "};
+  for (const fs::path& page : pages())
+    for (const auto& [number, line] : lines_of(page)) {
+      std::string lower = line;
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      for (const std::string_view word : kElsewhere)
+        EXPECT_EQ(lower.find(word), std::string::npos) << page << ":" << number << ": " << word;
     }
 }
 

@@ -52,6 +52,16 @@ TEST(Ladder, TablesShowTheSameInEveryStyle) {
   EXPECT_NE(markdown.find("|---|---|---|---|---|---|---|---|---|\n"), std::string::npos);
 }
 
+TEST(Ladder, LinesComeOneByOneInColumnsThatFitTheRowsToCome) {
+  const std::vector<Row> rows = {ladder_row("none"), ladder_row("mxint4,rule=mse:int4/token")};
+  const LadderLines table(rows, TableStyle::Plain);
+  EXPECT_TRUE(table.head().starts_with("weights          activations  bits w/a ")) << table.head();
+  const std::string line = table.line(kRecords[0]);
+  EXPECT_EQ(line.find("25.00 ("), table.head().find("exact %")) << table.head() << line;
+  EXPECT_EQ(line.find("drifts"), table.head().find("verdict")) << table.head() << line;
+  EXPECT_EQ(LadderLines(rows, TableStyle::Colored).head().find("\x1b[1m"), 0u);
+}
+
 TEST(Ladder, NotesCompareNativeRowsWithTheirSimulation) {
   EXPECT_EQ(native_notes(kRecords), "");
   Json native = kRecords[2];

@@ -67,7 +67,9 @@ void add_convert_command(const Verb& verb) {
   verb.add_input("IN", options->input,
                  "PyTorch checkpoint, safetensors, npy file or data-set folder")
       .required();
-  verb.add_output("OUT,--out", options->output, "safetensors file to write").required();
+  const Flag out =
+      verb.add_output("--out", options->output, "safetensors file to write").required();
+  verb.accepts_old("OUT", out);
   verb.add_option("--weights", options->weights, "element type of a model: f32, f16 or bf16");
   auto& import = options->import;
   verb.add_input("--config", import.config,

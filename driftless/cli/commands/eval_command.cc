@@ -144,6 +144,7 @@ Json published_json(const run::Evaluation& result) {
           {"exact_accuracy", result.score.exact.value()},
           {"q_halt_accuracy", metrics.halt_accuracy.value()},
           {"steps", result.score.mean_steps()},
+          {"loss_type", "stablemax_cross_entropy"},  // of lm_loss, whatever the model trained with
           {"lm_loss", metrics.lm_loss.mean()},
           {"q_halt_loss", metrics.halt_loss.mean()}};
 }
@@ -191,7 +192,6 @@ void require_sound(const EvalOptions& options) {
   DRIFTLESS_REQUIRE(printed <= 1, ErrorCode::InvalidArgument,
                     "--json, --predictions, --submission: got - for ", printed,
                     " of them, expected standard output for one");
-  reason::find_halting(options.halting);
 }
 
 void eval(EvalOptions options) {
@@ -254,7 +254,7 @@ void add_eval_command(const Verb& verb) {
       .positive();
   verb.add_option("--steps", options->steps, "at most this many steps (default: the model's)")
       .positive();
-  verb.add_option("--halting", options->halting, "fixed, halt or stable").shows_default();
+  add_halting_flag(verb, options->halting);
   add_backend_flags(verb, options->backend);
   verb.add_option("--seed", options->seed,
                   "of EqR's random states and noise, and of drawn variants")

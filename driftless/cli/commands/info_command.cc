@@ -114,7 +114,7 @@ void print_model(const std::string& path) {
 void add_info_command(const Verb& verb) {
   auto path = std::make_shared<std::string>();
   verb.add_input("MODEL", *path, "model file of any kind; without it, the build");
-  verb.example("driftless info model.safetensors");
+  verb.example("driftless info models/sudoku-small.safetensors");
   verb.runs([path] { path->empty() ? print_build() : print_model(*path); });
 }
 

@@ -57,14 +57,19 @@ void quantize(const QuantizeOptions& options) {
 void add_quantize_command(const Verb& verb) {
   auto options = std::make_shared<QuantizeOptions>();
   verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
-  verb.add_output("OUT,--out", options->output, "packed model to write (safetensors)").required();
+  const Flag out =
+      verb.add_output("--out", options->output, "packed model to write (safetensors)").required();
+  verb.accepts_old("OUT", out);
   add_scheme_flags(verb, options->scheme);
   verb.add_option("--method", options->method,
-                  "rounding of weights: nearest, gptq (makes up for errors) or gptaq (for those of "
-                  "activations too)")
+                  "rounding of weights; gptq makes up for errors, gptaq for those of activations "
+                  "too")
+      .one_of(names_of(run::kRoundings))
       .shows_default()
       .group("Quantization");
-  verb.example("driftless quantize model.safetensors --out packed.safetensors --weights mxint4");
+  verb.example(
+      "driftless quantize models/sudoku-small.safetensors --out packed.safetensors "
+      "--weights mxint4");
   verb.runs([options] { quantize(*options); });
 }
 

@@ -130,7 +130,9 @@ void add_study_command(const Verb& verb) {
   const Flag model =
       verb.add_input("model", options->flags.model, "checkpoint (default: the bundled one)");
   verb.accepts_old("--model", model);
-  verb.add_input("--data", options->flags.data, "boards with answers").required();
+  verb.add_input("--data", options->flags.data,
+                 "boards with answers: a file of the model's task, a data-set folder, or -")
+      .required();
   add_study_flags(verb, options->flags);
   add_calibration_flags(verb, options->flags.calibration);
   verb.add_output("--out", options->flags.out,
@@ -150,7 +152,8 @@ void add_study_command(const Verb& verb) {
         end_with(0);
       },
       "print the recipes in recipes/study with what they ask");
-  verb.add_option("--set", options->flags.overrides, "KEY=VALUE in every row of the recipe");
+  verb.add_option("--set", options->flags.overrides, "KEY=VALUE in every row of the recipe")
+      .refuses_files();
   add_color_flag(verb, options->color);
   verb.example(
       "driftless study granularity --data models/demo-sudoku.csv --limit 8 "

@@ -48,7 +48,7 @@ void add_trace_command(const Verb& verb) {
   verb.add_output("--out", options->flags.out, "the trace (JSON), or -").required();
   verb.example(
       "driftless trace models/sudoku-small.safetensors --data models/demo-sudoku.csv "
-      "--limit 8 --schemes none int4/tensor/static mxint4 --out trace.json");
+      "--limit 2 --schemes none int4/tensor mxint4 --out trace.json");
   verb.runs([options] { run(*options); });
 }
 

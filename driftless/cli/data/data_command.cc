@@ -100,7 +100,7 @@ void add_input(const Verb& verb, DataOptions& options) {
 void add_data_command(const Verb& verb) {
   auto options = std::make_shared<DataOptions>();
   verb.requires_verb();
-  verb.example("driftless data check boards.csv");
+  verb.example("driftless data check models/demo-sudoku.csv");
   add_generate(verb.add_verb("generate", "boards of our own"));
   add_augment(verb.add_verb("augment", "ARC tasks and their variants, to train on"));
 
@@ -110,17 +110,17 @@ void add_data_command(const Verb& verb) {
   converting.accepts_old(
       "--output",
       converting.add_output("--out", options->output, "file to write, or -").required());
-  converting.example("driftless data convert sudoku-folder --split test --out boards.csv");
+  converting.example("driftless data convert models/demo-sudoku.csv --out boards.csv");
   converting.runs([options] { convert(*options); });
 
   const Verb checking = verb.add_verb("check", "whether boards and answers are sound");
   add_input(checking, *options);
-  checking.example("driftless data check boards.csv");
+  checking.example("driftless data check models/demo-sudoku.csv");
   checking.runs([options] { check(*options); });
 
   const Verb describing = verb.add_verb("stats", "what a file of boards holds");
   add_input(describing, *options);
-  describing.example("driftless data stats mazes.csv --task maze");
+  describing.example("driftless data stats models/demo-sudoku.csv");
   describing.runs([options] { print_stats(*options); });
 }
 

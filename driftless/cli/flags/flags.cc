@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/cli/flags/flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -32,7 +33,8 @@ CLI::Validator validator(Good good, std::string expected, std::string name) {
 FlagText text_of(const CLI::Option& option) {
   FlagText text{.names = {},
                 .value = option.get_items_expected_max() == 0 ? "" : option.get_type_name(),
-                .help = option.get_description(),
+                .help = option.get_description() +
+                        (option.get_envname().empty() ? "" : " (or " + option.get_envname() + ")"),
                 .is_required = option.get_required(),
                 .is_repeated = option.get_items_expected_max() > 1,
                 .has_optional_value = option.get_items_expected_min() == 0};
@@ -140,6 +142,38 @@ Flag Flag::between(double low, double high) const {
   return *this;
 }
 
+Flag Flag::one_of(const std::vector<std::string>& words) const {
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  option_->type_name("{" + join(views, ",") + "}");
+  option_->check(CLI::Validator(
+      [words](const std::string& text) -> std::string {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+        const std::vector<std::string_view> known(words.begin(), words.end());
+        return "got '" + text + "', expected one of " + join(known, ", ") +
+               did_you_mean(text, known);
+      },
+      "", "one_of"));
+  return *this;
+}
+
+Flag Flag::or_environment(const char* variable) const {
+  option_->envname(variable);
+  return *this;
+}
+
+Flag Flag::refuses_files() const {
+  option_->check(CLI::Validator(
+      [name = option_->get_name()](const std::string& text) -> std::string {
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(or_bundled(text), ignored)) return "";
+        return "got the file '" + text +
+               "'; a list goes on up to the next flag, so name the file " + "before " + name +
+               " or behind another flag";
+      },
+      "", "no_file"));
+  return *this;
+}
+
 Flag Flag::excludes(const Flag& other) const {
   option_->excludes(other.option_);
   return *this;
@@ -227,6 +261,8 @@ Flag Verb::add_switch(const char* name, std::function<void()> action,
   return Flag(*app_->add_flag_callback(name, std::move(action), help));
 }
 
+Flag Verb::find(const char* name) const { return Flag(*app_->get_option(name)); }
+
 Verb Verb::add_verb(const char* name, const char* summary) const {
   return Verb(*app_->add_subcommand(name, summary));
 }
@@ -236,6 +272,8 @@ void Verb::requires_verb() const { app_->require_subcommand(1); }
 void Verb::allows_verb() const { app_->require_subcommand(0, 1); }
 
 void Verb::example(const std::string& command) const { app_->footer("Example: " + command + "\n"); }
+
+void Verb::note(const std::string& lines) const { app_->footer(app_->get_footer() + lines); }
 
 void Verb::runs(std::function<void()> action) const {
   app_->callback([app = app_, files = files_, action = std::move(action)] {

@@ -32,6 +32,11 @@ class Flag {
   Flag group(const char* heading) const;
   Flag positive() const;  ///< an integer of 1 to 10^9
   Flag between(double low, double high) const;
+  Flag one_of(const std::vector<std::string>& words) const;  ///< which help shows
+  /// The variable's value where the flag is not given; help names it.
+  Flag or_environment(const char* variable) const;
+  /// Of a list, which goes on up to the next flag: files, which belong to the place behind it.
+  Flag refuses_files() const;
   Flag excludes(const Flag& other) const;
   Flag needs(const Flag& other) const;
 
@@ -42,6 +47,14 @@ class Flag {
   friend class Verb;
   CLI::Option* option_;
 };
+
+/// The names of a table's rows, for one_of().
+template <class Rows>
+std::vector<std::string> names_of(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.emplace_back(row.name);
+  return names;
+}
 
 /// A handle on a verb, such as eval, or data generate.
 class Verb {
@@ -67,6 +80,8 @@ class Verb {
   void also_uses(FileArgument files) const;
   Flag add_switch(const char* name, bool& value, const std::string& help) const;
   Flag add_switch(const char* name, std::function<void()> action, const std::string& help) const;
+  /// An argument that was added before.
+  [[nodiscard]] Flag find(const char* name) const;
 
   /// A verb below this one, of which one must be given, or may.
   [[nodiscard]] Verb add_verb(const char* name, const char* summary) const;
@@ -75,6 +90,8 @@ class Verb {
 
   /// Ends the help with an example that a user can paste.
   void example(const std::string& command) const;
+  /// Lines of help behind the example.
+  void note(const std::string& lines) const;
   /// What to do, unless a verb below this one is given.
   void runs(std::function<void()> action) const;
 

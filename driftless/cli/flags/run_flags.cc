@@ -6,24 +6,44 @@
 
 #include "driftless/base/thread_pool.h"
 #include "driftless/cli/terminal/watch.h"
+#include "driftless/quant/plan/scheme.h"
+#include "driftless/reason/halting.h"
+#include "driftless/simulate/dtype.h"
 
 namespace driftless::cli {
 
 void add_threads_flag(const Verb& verb, int64_t& threads) {
   verb.add_option("--threads", threads, "threads")
       .between(1, static_cast<double>(ThreadPool::kMostThreads))
+      .or_environment("DRIFTLESS_THREADS")
+      .shows_default();
+}
+
+void add_dtype_flag(const Verb& verb, std::string& dtype) {
+  verb.add_option("--dtype", dtype, "type of activations")
+      .one_of(names_of(simulate::kDtypeNames))
+      .shows_default();
+}
+
+void add_halting_flag(const Verb& verb, std::string& halting) {
+  verb.add_option("--halting", halting,
+                  "when a board is done: after all steps, when the model "
+                  "says so, or when its answer stays the same")
+      .one_of(names_of(reason::halting_policies()))
       .shows_default();
 }
 
 void add_device_flags(const Verb& verb, run::BackendOptions& options) {
-  const Flag device = verb.add_option("--device", options.device,
-                                      "cpu, native (integers), or with libtorch cpu-torch or cuda")
-                          .shows_default();
+  const Flag device =
+      verb.add_option("--device", options.device,
+                      "native multiplies integers; cpu-torch and cuda need libtorch")
+          .one_of(names_of(run::devices()))
+          .shows_default();
   verb.add_switch(
           "--native", [&options] { options.device = "native"; },
           "multiply integers instead of simulating them; mx quantizers get window=4")
       .excludes(device);
-  verb.add_option("--dtype", options.dtype, "type of activations: f32 or bf16").shows_default();
+  add_dtype_flag(verb, options.dtype);
   add_threads_flag(verb, options.threads);
 }
 
@@ -65,13 +85,18 @@ void add_scheme_flags(const Verb& verb, run::SchemeText& scheme) {
       add("--acts", scheme.acts, "quantizer of activations, e.g. mxint4 or int4/token")
           .shows_default(),
       add("--coverage", scheme.coverage, "block: the recursive block; linear: heads too")
+          .one_of(names_of(quant::kCoverages))
           .shows_default(),
-      add("--bias", scheme.bias, "biases of covered layers: float, int16 or int32").shows_default(),
-      add("--scales", scheme.scales, "calls that share a static scale: all, role or call")
+      add("--bias", scheme.bias, "biases of covered layers")
+          .one_of(names_of(quant::kBiasPrecisions))
+          .shows_default(),
+      add("--scales", scheme.scales, "calls that share a static scale")
+          .one_of(names_of(quant::kScaleSharings))
           .shows_default(),
       add("--smooth", scheme.smooth, "SmoothQuant with this strength, 0 to 1"),
       verb.add_switch("--hadamard", scheme.hadamard, "rotate inputs and weights").group(kGroup),
-      add("--attention", scheme.attention, "scores and values of attention: none or int8")
+      add("--attention", scheme.attention, "scores and values of attention")
+          .one_of(names_of(quant::kAttentionPrecisions))
           .shows_default()};
   const Flag plan =
       verb.add_input("--plan", scheme.plan, "a plan per layer (JSON) instead of the above")
@@ -83,11 +108,13 @@ void add_scheme_flags(const Verb& verb, run::SchemeText& scheme) {
 void add_scheme_row_flags(const Verb& verb, run::SchemeRows& rows) {
   verb.add_option("--schemes", rows.schemes,
                   "quantizers for weights and activations, or WEIGHTS:ACTIVATIONS")
+      .refuses_files()
       .shows_default();
   verb.add_option("--coverage", rows.coverage, "block: the recursive block; linear: heads too")
+      .one_of(names_of(quant::kCoverages))
       .shows_default();
-  verb.add_option("--attention", rows.attention,
-                  "scores and values of attention in quantized rows: none or int8")
+  verb.add_option("--attention", rows.attention, "scores and values of attention in quantized rows")
+      .one_of(names_of(quant::kAttentionPrecisions))
       .shows_default();
   verb.add_option("--steps", rows.steps, "supervision steps (default: the model's)").positive();
 }

@@ -12,6 +12,8 @@
 namespace driftless::cli {
 
 void add_threads_flag(const Verb& verb, int64_t& threads);
+void add_dtype_flag(const Verb& verb, std::string& dtype);
+void add_halting_flag(const Verb& verb, std::string& halting);
 /// --device, --native (which is a device), --dtype and --threads.
 void add_device_flags(const Verb& verb, run::BackendOptions& options);
 /// The same and --batch.

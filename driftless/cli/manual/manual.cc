@@ -67,18 +67,15 @@ void add_verb(std::string& page, const VerbText& verb, const std::string& before
   for (const VerbText& inner : verb.verbs) add_verb(page, inner, name);
 }
 
-constexpr const char* kEnd = R"(.SH ENVIRONMENT
-.TP
-.B DRIFTLESS_DATA
-the folder that has models and recipes, in place of the installed one
-.TP
-.B DRIFTLESS_ISA
-the best instruction set that kernels may use; driftless info lists them
-.TP
-.B NO_COLOR
-set to anything: no colors
-.SH EXIT STATUS
-0 done, 2 wrong usage, 10 invalid argument, 11 bad configuration, 12 bad file, 13 unsupported, 14
+std::string environment() {
+  std::string text = ".SH ENVIRONMENT\n";
+  for (const EnvironmentText& variable : kEnvironment)
+    text += ".TP\n" + bold(variable.name) + "\n" + roff(variable.help) + "\n";
+  return text;
+}
+
+constexpr const char* kEnd = R"(.SH EXIT STATUS
+0 done, 1 a board is not solved (solve \-\-check), 2 wrong usage, 10 invalid argument, 11 bad configuration, 12 bad file, 13 unsupported, 14
 cannot read or write, 15 a number that is not finite, 16 internal error, 130 stopped with Ctrl\-C.
 .SH FILES
 .I share/driftless/models
@@ -101,7 +98,7 @@ std::string man_page(const VerbText& program, const std::string& version) {
   add_arguments(page, program);
   page += ".SH VERBS\n";
   for (const VerbText& verb : program.verbs) add_verb(page, verb, name);
-  return page + kEnd;
+  return page + environment() + kEnd;
 }
 
 }  // namespace driftless::cli

@@ -3,6 +3,7 @@
 // has, so that they cannot tell of others.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,18 @@ struct VerbText {
   std::vector<FlagText> flags;
   std::vector<VerbText> verbs;
 };
+
+/// A variable of the environment that the program reads.
+struct EnvironmentText {
+  const char* name;
+  const char* help;
+};
+inline constexpr std::array<EnvironmentText, 4> kEnvironment = {{
+    {"DRIFTLESS_DATA", "the folder that has models and recipes, in place of the installed one"},
+    {"DRIFTLESS_ISA", "the best instruction set that kernels may use; driftless info lists them"},
+    {"DRIFTLESS_THREADS", "threads where --threads is not given (default: all)"},
+    {"NO_COLOR", "set to anything: no colors"},
+}};
 
 /// For man, in its own language, roff.
 std::string man_page(const VerbText& program, const std::string& version);

@@ -45,8 +45,12 @@ Progress::Progress(std::string phase, int64_t total, const ProgressStyle& style)
   if (style_.is_live) draw(0, "");
 }
 
-Progress::~Progress() {
-  if (style_.is_live) std::fputs("\r\x1b[K", style_.stream);
+Progress::~Progress() { make_way(style_); }
+
+void make_way(const ProgressStyle& style) {
+  if (!style.is_live) return;
+  std::fputs("\r\x1b[K", style.stream);
+  std::fflush(style.stream);
 }
 
 void Progress::show(int64_t done, const std::string& note) {

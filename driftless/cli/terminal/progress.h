@@ -49,6 +49,10 @@ class Progress {
   Clock::time_point last_ = start_;
 };
 
+/// Takes a live line away, so that a result may be printed in its place; it comes back with the
+/// next show().
+void make_way(const ProgressStyle& style = find_progress_style());
+
 /// "8 s", "3 min 20 s", "2 h 5 min".
 std::string duration_text(double seconds);
 

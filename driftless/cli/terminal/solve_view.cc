@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driftless/cli/terminal/pictures.h"
+
 namespace driftless::cli {
 namespace {
 
@@ -18,33 +20,10 @@ using Tokens = std::vector<uint8_t>;
 
 /// Boards up to here are shown as text, step by step, outside a terminal.
 constexpr size_t kLineCells = 81;
-/// A picture stays at least so long, for the eye.
-constexpr std::chrono::milliseconds kFrame(120);
-
-bool is_solved(const Subject& subject, const reason::Answer& answer) {
-  return subject.task.check(subject.example, answer.tokens) != task::Outcome::Wrong;
-}
-
-bool has_label(const task::Example& example) {
-  return std::any_of(example.label.begin(), example.label.end(),
-                     [](uint8_t token) { return token != 0; });
-}
-
-int64_t changed_cells(const Tokens& before, const Tokens& now) {
-  int64_t changed = 0;
-  for (size_t i = 0; i < now.size(); ++i) changed += before[i] != now[i] ? 1 : 0;
-  return changed;
-}
-
 std::string printed(const char* format, double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
-}
-
-void write_out(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
 }
 
 class JsonView : public SolveView {
@@ -52,7 +31,9 @@ class JsonView : public SolveView {
   JsonView(const Subject& subject, std::function<void(const std::string& line)> sink)
       : subject_(subject),
         sink_(std::move(sink)),
-        record_{{"question", text(subject.example.input)}} {}
+        record_{{"question", text(subject.example.input)}} {
+    if (!subject.scheme.empty()) record_["scheme"] = subject.scheme;
+  }
 
   void step(const reason::Answer& answer) override {
     record_["steps"].push_back({{"step", answer.steps},
@@ -90,6 +71,7 @@ class LineView : public SolveView {
                    : std::to_string(changed_cells(before_, answer.tokens)) + " cells changed") +
               printed("  halt logit %+.2f\n", static_cast<double>(answer.halt_logit)));
     before_ = answer.tokens;
+    std::this_thread::sleep_for(subject_.delay.value_or(std::chrono::milliseconds(0)));
   }
 
   void done(const reason::Answer& answer) override {
@@ -101,26 +83,20 @@ class LineView : public SolveView {
   Tokens before_;
 };
 
-/// How much each step changed, one bar a step, as high as its share of the largest change.
-std::string bars(const std::vector<int64_t>& changes) {
-  constexpr std::array<const char*, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  const int64_t most = std::max<int64_t>(1, *std::max_element(changes.begin(), changes.end()));
-  std::string text;
-  for (const int64_t change : changes) text += kBars[static_cast<size_t>(change * 7 / most)];
-  return text;
-}
-
 /// Redraws the board in place.
 class LiveView : public SolveView {
  public:
   LiveView(const Subject& subject, Ink ink)
-      : subject_(subject), ink_(ink), before_(subject.example.input) {
-    show(picture(before_, {}) + "\n");
+      : subject_(subject),
+        ink_(ink),
+        before_(subject.example.input),
+        frame_(subject.delay.value_or(kFrame)) {
+    frame_.show(picture(before_, {}) + "\n");
   }
 
   void step(const reason::Answer& answer) override {
     changes_.push_back(changed_cells(before_, answer.tokens));
-    show(picture(answer.tokens, {}) + status(answer) + "\n");
+    frame_.show(picture(answer.tokens, {}) + status(answer) + "\n");
     before_ = answer.tokens;
   }
 
@@ -132,9 +108,9 @@ class LiveView : public SolveView {
     const Tokens& label = is_right ? answer.tokens : subject_.example.label;
     const bool is_colored = ink_ == Ink::Colored && is_known;
     const std::string color = !is_colored ? "" : is_right ? "\x1b[1;32m" : "\x1b[1;31m";
-    show(picture(answer.tokens,
-                 is_known ? std::span<const uint8_t>(label) : std::span<const uint8_t>()) +
-         status(answer) + "\n" + color + words + (is_colored ? "\x1b[0m" : "") + "\n");
+    frame_.show(picture(answer.tokens,
+                        is_known ? std::span<const uint8_t>(label) : std::span<const uint8_t>()) +
+                status(answer) + "\n" + color + words + (is_colored ? "\x1b[0m" : "") + "\n");
   }
 
  private:
@@ -153,21 +129,11 @@ class LiveView : public SolveView {
            printed("  halt logit %+.2f", static_cast<double>(answer.halt_logit));
   }
 
-  /// Replaces the frame before by this one.
-  void show(const std::string& frame) {
-    std::this_thread::sleep_until(next_frame_);
-    next_frame_ = std::chrono::steady_clock::now() + kFrame;
-    const std::string back = lines_ > 0 ? "\x1b[" + std::to_string(lines_) + "A\r\x1b[J" : "";
-    write_out(back + frame);
-    lines_ = std::count(frame.begin(), frame.end(), '\n');
-  }
-
   Subject subject_;
   Ink ink_;
   Tokens before_;
   std::vector<int64_t> changes_;
-  int64_t lines_ = 0;
-  std::chrono::steady_clock::time_point next_frame_{};
+  Frame frame_;
 };
 
 /// Whether a picture with title, status and verdict can be redrawn: a cursor cannot return to lines
@@ -183,6 +149,29 @@ bool has_room(const Subject& subject, const Terminal& terminal, Ink ink) {
 }
 
 }  // namespace
+
+bool has_label(const task::Example& example) {
+  return std::any_of(example.label.begin(), example.label.end(),
+                     [](uint8_t token) { return token != 0; });
+}
+
+bool is_solved(const Subject& subject, const reason::Answer& answer) {
+  return subject.task.check(subject.example, answer.tokens) != task::Outcome::Wrong;
+}
+
+int64_t changed_cells(std::span<const uint8_t> before, std::span<const uint8_t> now) {
+  int64_t changed = 0;
+  for (size_t i = 0; i < now.size(); ++i) changed += before[i] != now[i] ? 1 : 0;
+  return changed;
+}
+
+std::string bars(std::span<const int64_t> changes) {
+  constexpr std::array<const char*, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const int64_t most = std::max<int64_t>(1, *std::max_element(changes.begin(), changes.end()));
+  std::string text;
+  for (const int64_t change : changes) text += kBars[static_cast<size_t>(change * 7 / most)];
+  return text;
+}
 
 std::string verdict(const Subject& subject, const reason::Answer& answer) {
   const task::Example& example = subject.example;

@@ -2,8 +2,11 @@
 // One board on the screen while a model works on it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "driftless/cli/terminal/terminal.h"
@@ -24,8 +27,22 @@ struct Subject {
   const task::Task& task;
   const task::Example& example;
   int64_t max_steps;
-  std::string title;  ///< a line above the board; may be empty
+  std::string title = {};   ///< a line above the board; may be empty
+  std::string scheme = {};  ///< that it runs under, for records; may be empty
+  /// How long a step stays on the screen; absent: as long as the eye needs where it is redrawn.
+  std::optional<std::chrono::milliseconds> delay = {};
 };
+
+/// Whether the board's answer is known.
+bool has_label(const task::Example& example);
+
+/// Whether the answer is right; one that is not the label may be.
+bool is_solved(const Subject& subject, const reason::Answer& answer);
+
+int64_t changed_cells(std::span<const uint8_t> before, std::span<const uint8_t> now);
+
+/// How much each step changed, one bar a step, as high as its share of the largest change.
+std::string bars(std::span<const int64_t> changes);
 
 /// "solved in 3 steps" or why not.
 std::string verdict(const Subject& subject, const reason::Answer& answer);

@@ -52,6 +52,10 @@ std::vector<study::Json> run_study(const StudyFiles& files, const StudyRows& ask
   study::StudyInput input = files.input(asked.name);
   input.first_row = asked.first_row;
   std::vector<study::Json> records;
+  const auto keep = [&](const study::Json& record) {
+    records.push_back(record);
+    if (asked.on_record) asked.on_record(record);
+  };
   std::unique_ptr<study::ResultsFile> results;
   if (!options.out.empty() && communicator->rank() == 0)
     results = std::make_unique<study::ResultsFile>(options.out, input.origin);
@@ -59,13 +63,13 @@ std::vector<study::Json> run_study(const StudyFiles& files, const StudyRows& ask
                   {.is_done =
                        [&](const study::Json& key) {
                          const study::Json* const found = results ? results->find(key) : nullptr;
-                         if (found != nullptr) records.push_back(*found);
+                         if (found != nullptr) keep(*found);
                          return found != nullptr;
                        },
                    .add =
                        [&](const study::Json& record) {
                          if (results) results->append(record);
-                         records.push_back(record);
+                         keep(record);
                        },
                    .progress =
                        [&](const study::StudyProgress& progress) {

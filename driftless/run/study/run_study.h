@@ -27,6 +27,8 @@ struct StudyRows {
   std::span<const study::Row> rows;
   int64_t first_row = 0;  ///< number of the first one within its study
   std::function<void(const study::StudyProgress& progress)> watch{};
+  /// Hears of every record as it comes, those that were finished earlier first.
+  std::function<void(const study::Json& record)> on_record{};
 };
 
 /// Runs the rows, with a results file where the options name one, and returns all their records,

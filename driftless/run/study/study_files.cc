@@ -7,6 +7,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
+#include "driftless/base/standard_input.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/run/model.h"
 #include "driftless/run/study/study_rows.h"
@@ -16,6 +17,11 @@ namespace {
 
 std::string name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
+}
+
+/// Of a file, a folder, or standard input.
+std::string sha256_of_boards(const std::string& path) {
+  return path == kStandardStream ? sha256_hex(read_input(path)) : sha256_of_path(path);
 }
 
 /// The checkpoint with other numbers of cycles and steps.
@@ -100,9 +106,9 @@ StudyFiles::StudyFiles(const StudyOptions& options, store::Checkpoint checkpoint
              .model_file = name_of(options.model),
              .model_sha256 = sha256_of_file(options.model),
              .data_file = name_of(options.data),
-             .data_sha256 = sha256_of_path(options.data),
+             .data_sha256 = sha256_of_boards(options.data),
              .calibration_file = file.empty() ? kGenerated : name_of(file),
-             .calibration_sha256 = file.empty() ? "" : sha256_of_path(file),
+             .calibration_sha256 = file.empty() ? "" : sha256_of_boards(file),
              .backend = backend_name(simulating(options.backend)),
              .flags = unrecorded_flags(options)};
 }

@@ -53,7 +53,7 @@ TEST_F(Backend, TorchAnswersAsTheEngineDoesOrSaysHowToGetIt) {
 }
 
 TEST_F(Backend, RejectsWhatIsNotThere) {
-  expect_failure(eval("--device cuba"), 10, "did you mean 'cuda'");
+  expect_failure(eval("--device cuba"), 2, "did you mean 'cuda'");
   expect_failure(eval("--batch 0"), 2, "--batch");
 }
 

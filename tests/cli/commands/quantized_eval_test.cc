@@ -98,7 +98,7 @@ TEST_F(QuantizedEval, FollowsAPlan) {
 TEST_F(QuantizedEval, RefusesBadSchemesAndPlans) {
   expect_failure(eval("--weights mxint44"), 10, "did you mean 'mxint4'");
   expect_failure(eval("--acts int4/channel"), 10, "token");
-  expect_failure(eval("--acts mxint4 --coverage blocks"), 10, "did you mean 'block'");
+  expect_failure(eval("--acts mxint4 --coverage blocks"), 2, "did you mean 'block'");
   expect_failure(eval("--weights mxint4 --bias int16"), 10, "coverage linear");
   expect_failure(eval(plan("L_level.layers.1.mlp.down_prj.weight", "{}")), 11,
                  "did you mean 'L_level.layers.1.mlp.down_proj.weight'");

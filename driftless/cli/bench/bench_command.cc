@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless bench: the machine's own limits, matrix products at the models' shapes, and whole
-// supervision steps, in every number type.
+// supervision steps, in every number type; of a packed model the table of bench_packed.h.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -17,6 +17,7 @@
 #include "driftless/bench/peaks.h"
 #include "driftless/bench/random_model.h"
 #include "driftless/bench/steps.h"
+#include "driftless/cli/bench/bench_packed.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/flags/run_flags.h"
@@ -30,6 +31,7 @@
 #include "driftless/run/boards.h"
 #include "driftless/run/model.h"
 #include "driftless/simulate/cpu_reasoner.h"
+#include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
 namespace {
@@ -43,13 +45,18 @@ struct BenchOptions {
   std::string preset;  // empty: the model
   int64_t width = 0;   // 0: the preset's
   std::string data;    // empty: the bundled boards where they fit, otherwise blank ones
-  int64_t boards = 4;
+  std::string source;  // of a packed model
+  std::string halting = "halt";
+  int64_t boards = 0;  // 0: kUsualBoards
   int64_t batch = 8;
   int64_t threads = run::default_threads();
   int64_t rounds = 20;
   double patience_s = 10;
   std::string json;
 };
+
+/// For the rate with adaptive halting.
+constexpr int64_t kUsualBoards = 4;
 
 /// Boards to think about; the examples own the tokens.
 struct Boards {
@@ -75,8 +82,9 @@ Boards read_bench_boards(const store::Checkpoint& checkpoint, const BenchOptions
     result.examples.resize(1);
     result.examples[0].input.assign(static_cast<size_t>(checkpoint.config.seq_len), 1);
   } else {
-    result.examples =
-        run::read_boards(run::task_of(checkpoint), {.path = path, .limit = options.boards});
+    result.examples = run::read_boards(
+        run::task_of(checkpoint),
+        {.path = path, .limit = options.boards > 0 ? options.boards : kUsualBoards});
     run::require_fits(checkpoint, result.examples, path);
   }
   result.boards = reason::boards_of(result.examples, 0);
@@ -367,41 +375,74 @@ class Report {
   Json json_;
 };
 
+/// What only float models have is refused for packed ones, and the other way round.
+void require_kind(bool is_packed, const std::vector<Flag>& of_float,
+                  const std::vector<Flag>& of_packed) {
+  for (const Flag& flag : is_packed ? of_float : of_packed)
+    if (flag.is_given())
+      reject(flag.name(), is_packed ? "for a float model's bench; got a packed model"
+                                    : "for a packed model's bench; got a float model");
+}
+
+void run_bench(BenchOptions& options, const std::vector<Flag>& of_float,
+               const std::vector<Flag>& of_packed) {
+  options.model = chosen_model(options).string();
+  const bool is_packed = options.preset.empty() && store::is_packed(options.model);
+  require_kind(is_packed, of_float, of_packed);
+  if (!is_packed) return Report(options).run();
+  bench_packed({.model = options.model,
+                .source = options.source,
+                .data = options.data,
+                .boards = options.boards,
+                .threads = options.threads,
+                .halting = options.halting,
+                .patience_s = options.patience_s,
+                .json = options.json});
+}
+
 }  // namespace
 
 void add_bench_command(const Verb& verb) {
   auto options = std::make_shared<BenchOptions>();
-  const Flag model =
-      verb.add_input("model", options->model, "checkpoint (default: the bundled Sudoku model)");
+  const Flag model = verb.add_input(
+      "model", options->model,
+      "packed model: size, memory, time and accuracy beside float and int8; or checkpoint: peaks, "
+      "products and steps in every number type (default: the bundled Sudoku checkpoint)");
   verb.accepts_old("--model", model);
-  verb.add_option("--preset", options->preset,
-                  "a published configuration with random weights instead, such as trm-maze")
-      .excludes(model);
-  verb.add_option("--width", options->width, "D of the preset").positive();
+  const Flag preset =
+      verb.add_option("--preset", options->preset,
+                      "a published configuration with random weights instead, such as trm-maze")
+          .excludes(model);
+  const Flag width = verb.add_option("--width", options->width, "D of the preset").positive();
+  const Flag source = verb.add_input(
+      "--source", options->source,
+      "of a packed model: the float checkpoint to compare with (default: what it was made from, "
+      "where that is beside it)");
+  add_halting_flag(verb, options->halting);
   verb.add_input("--data", options->data,
                  "boards to think about (default: the bundled ones where they fit)");
-  verb.add_option("--boards", options->boards, "of them, for the rate with adaptive halting")
-      .positive()
-      .shows_default();
-  verb.add_option("--batch", options->batch, "boards at a time").shows_default();
+  verb.add_option("--boards", options->boards,
+                  "take only the first N of them (default: " + std::to_string(kUsualBoards) +
+                      ", of a packed model " + std::to_string(kPackedBenchBoards) + ")")
+      .positive();
+  const Flag batch = verb.add_option("--batch", options->batch, "boards at a time").shows_default();
   add_threads_flag(verb, options->threads);
-  verb.add_option("--rounds", options->rounds, "times to measure everything")
-      .positive()
-      .shows_default();
+  const Flag rounds = verb.add_option("--rounds", options->rounds, "times to measure everything")
+                          .positive()
+                          .shows_default();
   verb.add_option("--patience", options->patience_s, "seconds to wait for a calm machine")
       .between(0, kNoLimit)
       .shows_default();
-  verb.add_json(options->json, "write peaks, gemm and step as JSON");
+  verb.add_json(options->json, "write the figures as JSON");
   verb.also_uses({"model", FileRole::Input, [options] {
                     return std::vector<std::filesystem::path>{chosen_model(*options)};
                   }});
-  verb.example("driftless bench --threads 2");
+  verb.example("driftless bench models/sudoku-small-mxint4.safetensors --boards 4 --patience 0");
   verb.allows_verb();
   add_bench_train_command(verb.add_verb("train", "how fast a training step is here"));
-  verb.runs([options] {
-    options->model = chosen_model(*options).string();
-    Report(*options).run();
-  });
+  const std::vector<Flag> of_float = {preset, width, batch, rounds};
+  const std::vector<Flag> of_packed = {source, verb.find("--halting")};
+  verb.runs([options, of_float, of_packed] { run_bench(*options, of_float, of_packed); });
 }
 
 }  // namespace driftless::cli
