@@ -38,7 +38,9 @@ class Verifier {
   /// A line may have so many characters.
   static constexpr size_t kLongestLine = 1 << 20;
 
+  /// The engine must live as long.
   explicit Verifier(const Engine& engine) : engine_(engine) {}
+  explicit Verifier(Engine&&) = delete;
 
   /// Throws BadFile, with the number of the line, for one that is no case.
   void take(std::string_view line);
