@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that write, for the tests that disturb them, and what their outputs have in common from
+// run to run.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+namespace driftless::cli_testing {
+
+struct Job {
+  const char* name;
+  std::string arguments;    // before the file that it writes
+  bool runs_model = false;  // in float
+  bool adds_lines = false;  // to a file of records, which a second run goes on with
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name; }
+
+/// One of every kind of output.
+inline std::vector<Job> jobs() {
+  const std::string model = DRIFTLESS_MODEL;
+  const std::string data = " --data models/demo-sudoku.csv ";
+  return {
+      {"convert", "convert " + model + " --out "},
+      {"quantize", "quantize " + model + " --weights mxint4 --out "},
+      {"generate", "data generate --task sudoku --count 20 --seed 1 --out "},
+      {"boards", "data convert models/demo-sudoku.csv --out "},
+      {"predict", std::string("eval ") + DRIFTLESS_PACKED_MODEL + data +
+                      "--native --limit 2 --steps 2 --threads 2 --predictions "},
+      {"ladder", "ladder " + model + data + "--limit 2 --steps 1 --schemes none mxint4 --json ",
+       true},
+      {"trace", "trace " + model + data + "--limit 1 --steps 2 --schemes none mxint4 --out ", true},
+      {"study", "study tests/golden/study.toml --model " + model + data + "--limit 2 --out ", true,
+       true},
+      {"report", "report docs/results/claims.jsonl --out "},
+  };
+}
+
+/// Without what differs from run to run.
+inline std::string comparable_line(const std::string& line) {
+  auto record = nlohmann::ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!record.is_object()) return line;
+  const auto drop = [](nlohmann::ordered_json& object) {
+    for (const char* const key : {"timing", "wall_s", "seconds"}) object.erase(key);
+  };
+  drop(record);
+  for (auto& [key, value] : record.items())
+    if (value.is_array())
+      for (auto& item : value)
+        if (item.is_object()) drop(item);
+  return record.dump();
+}
+
+inline std::vector<std::string> comparable_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) lines.push_back(comparable_line(line));
+  return lines;
+}
+
+/// How many disturbed runs: few in the tests, as many as DRIFTLESS_SOAK says in scripts/soak.
+inline int64_t rounds(int64_t few) {
+  const char* const soak = std::getenv("DRIFTLESS_SOAK");
+  return soak == nullptr ? few : std::max<int64_t>(few, std::atoll(soak));
+}
+
+}  // namespace driftless::cli_testing
