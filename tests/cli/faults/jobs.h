@@ -36,34 +36,42 @@ inline std::vector<Job> jobs() {
       {"boards", "data convert models/demo-sudoku.csv --out "},
       {"predict", std::string("eval ") + DRIFTLESS_PACKED_MODEL + data +
                       "--native --limit 2 --steps 2 --threads 2 --predictions "},
-      {"ladder", "ladder " + model + data + "--limit 2 --steps 1 --schemes none mxint4 --json ",
+      {"ladder",
+       "ladder " + model + data + "--limit 1 --steps 1 --threads 1 --schemes none mxint4 --json ",
        true},
-      {"trace", "trace " + model + data + "--limit 1 --steps 2 --schemes none mxint4 --out ", true},
-      {"study", "study tests/golden/study.toml --model " + model + data + "--limit 2 --out ", true,
+      {"trace",
+       "trace " + model + data + "--limit 1 --steps 1 --threads 1 --schemes none mxint4 --out ",
        true},
+      {"study",
+       "study tests/cli/faults/study.toml --model " + model + data + "--limit 1 --threads 1 --out ",
+       true, true},
       {"report", "report docs/results/claims.jsonl --out "},
   };
 }
 
-/// Without what differs from run to run.
-inline std::string comparable_line(const std::string& line) {
-  auto record = nlohmann::ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!record.is_object()) return line;
-  const auto drop = [](nlohmann::ordered_json& object) {
-    for (const char* const key : {"timing", "wall_s", "seconds"}) object.erase(key);
-  };
-  drop(record);
-  for (auto& [key, value] : record.items())
-    if (value.is_array())
-      for (auto& item : value)
-        if (item.is_object()) drop(item);
-  return record.dump();
+using Json = nlohmann::ordered_json;
+
+/// Without times, which differ from run to run.
+inline void drop_times(Json& value) {
+  if (value.is_object())
+    for (const char* const key : {"timing", "wall_s", "seconds"}) value.erase(key);
+  if (value.is_structured())
+    for (Json& inner : value) drop_times(inner);
 }
 
+/// JSON as one line, JSON Lines as theirs, any other text as its own.
 inline std::vector<std::string> comparable_lines(const std::string& text) {
+  const auto comparable = [](const std::string& part) {
+    Json value = Json::parse(part, nullptr, /*allow_exceptions=*/false);
+    if (!value.is_structured()) return part;
+    drop_times(value);
+    return value.dump();
+  };
+  const std::string whole = comparable(text);
+  if (whole != text) return {whole};
   std::vector<std::string> lines;
   std::istringstream all(text);
-  for (std::string line; std::getline(all, line);) lines.push_back(comparable_line(line));
+  for (std::string line; std::getline(all, line);) lines.push_back(comparable(line));
   return lines;
 }
 
