@@ -142,7 +142,9 @@ TEST(CommandLine, AnyWordsEndInADocumentedCode) {
   const std::string limits = testing::kHasSanitizer ? "" : "ulimit -v 8000000; ";
   const std::string program = fs::absolute(DRIFTLESS_PROGRAM).string();
   fill(dir.path());
-  for (int64_t i = rounds(80); i > 0 && !HasFailure(); --i) {
+  const int64_t count = 4 * rounds(testing::kHasSanitizer ? 8 : 20);
+  std::printf("cases: %lld\n", static_cast<long long>(count));
+  for (int64_t i = count; i > 0 && !HasFailure(); --i) {
     if (i % 20 == 0) fill(dir.path());
     const std::string line = random_line(verbs, others, rng);
     const Outcome outcome = testing::run_program("cd " + dir.path().string() + "; " + limits +

@@ -4,6 +4,8 @@
 // one.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -32,6 +34,7 @@ class Disturbed : public ::testing::TestWithParam<Job> {
   };
 
   void SetUp() override {
+    if (testing::kHasSanitizer) GTEST_SKIP() << "too slow with a sanitizer";
     if (GetParam().runs_model && !kRunsModels) GTEST_SKIP() << kRunsNoModels;
     const Place place;
     const auto begin = std::chrono::steady_clock::now();
@@ -43,6 +46,7 @@ class Disturbed : public ::testing::TestWithParam<Job> {
   }
 
   std::string command(const Place& place) const {
+    ++cases_;
     return DRIFTLESS_PROGRAM " " + GetParam().arguments + place.out.string();
   }
 
@@ -79,6 +83,9 @@ class Disturbed : public ::testing::TestWithParam<Job> {
   /// Some moment of a run, in seconds for the shell.
   std::string moment() { return std::to_string(1.1 * duration_s_ * rng_.uniform()); }
 
+  void TearDown() override { std::printf("cases: %lld\n", static_cast<long long>(cases_)); }
+
+  mutable int64_t cases_ = 0;
   double duration_s_ = 0;
   Lines expected_;
   int64_t entries_ = 0;
@@ -130,7 +137,6 @@ TEST_P(Disturbed, TwoWritersDoNotMix) {
 }
 
 TEST_P(Disturbed, PowerThatFailsLeavesTheOldOrTheNew) {
-  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
   int64_t cuts = 0;
   for (bool came = true; came && !HasFailure(); ++cuts) {
     const Place place;
@@ -148,7 +154,6 @@ TEST_P(Disturbed, PowerThatFailsLeavesTheOldOrTheNew) {
 }
 
 TEST_P(Disturbed, AFullDiskIsOneLineAndLeavesTheOld) {
-  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
   int64_t failures = 0;
   for (bool is_full = true; is_full && !HasFailure(); ++failures) {
     const Place place;
