@@ -15,8 +15,6 @@
 namespace driftless {
 namespace {
 
-constexpr size_t kBlockBytes = 64;
-
 // The first 32 fraction bits of the cube roots of the first 64 primes.
 constexpr std::array<uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -63,18 +61,32 @@ void digest_block(State& state, const std::byte* block) {
 
 }  // namespace
 
-std::string sha256_hex(std::span<const std::byte> bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const size_t whole = bytes.size() / kBlockBytes * kBlockBytes;
-  for (size_t at = 0; at < whole; at += kBlockBytes) digest_block(state, bytes.data() + at);
+void Sha256::add(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const size_t filled = size_ % kBlockBytes;
+    if (filled == 0 && bytes.size() >= kBlockBytes) {
+      digest_block(state_, bytes.data());
+      size_ += kBlockBytes;
+      bytes = bytes.subspan(kBlockBytes);
+      continue;
+    }
+    const size_t part = std::min(bytes.size(), kBlockBytes - filled);
+    std::copy_n(bytes.begin(), part, rest_.begin() + static_cast<std::ptrdiff_t>(filled));
+    size_ += part;
+    bytes = bytes.subspan(part);
+    if (filled + part == kBlockBytes) digest_block(state_, rest_.data());
+  }
+}
+
+std::string Sha256::hex() const {
   // The rest, a one bit, zeros, and the length in bits.
-  std::vector<std::byte> tail(bytes.begin() + static_cast<std::ptrdiff_t>(whole), bytes.end());
+  std::vector<std::byte> tail(rest_.begin(),
+                              rest_.begin() + static_cast<std::ptrdiff_t>(size_ % kBlockBytes));
   tail.push_back(std::byte{0x80});
   while (tail.size() % kBlockBytes != kBlockBytes - 8) tail.push_back(std::byte{0});
-  const uint64_t bits = static_cast<uint64_t>(bytes.size()) * 8;
   for (int shift = 56; shift >= 0; shift -= 8)
-    tail.push_back(static_cast<std::byte>((bits >> shift) & 0xff));
+    tail.push_back(static_cast<std::byte>((size_ * 8 >> shift) & 0xff));
+  State state = state_;
   for (size_t at = 0; at < tail.size(); at += kBlockBytes) digest_block(state, tail.data() + at);
 
   constexpr const char* kDigits = "0123456789abcdef";
@@ -83,6 +95,12 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
   for (const uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4) text += kDigits[(word >> shift) & 0xf];
   return text;
+}
+
+std::string sha256_hex(std::span<const std::byte> bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.hex();
 }
 
 std::string sha256_of_file(const std::filesystem::path& path) {

@@ -61,6 +61,7 @@ constexpr std::array kVerbs = {
     Entry{"data", "generate, check, convert and describe boards", add_data_command},
     Entry{"convert", "turn a checkpoint, array or data set into safetensors", add_convert_command},
     Entry{"info", "what this build is, or what a model file holds", add_info_command},
+    Entry{"vectors", "cases by which other implementations are checked", add_vectors_command},
     Entry{"manual", "the manual page, or a shell's completions", add_manual_command},
 };
 

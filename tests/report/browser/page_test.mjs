@@ -390,6 +390,32 @@ const tests = {
     await page.close();
   },
 
+  async "no string of a trace acts in the page"(browser) {
+    // Every string in turn, in place of a whole one or, where the number of cells counts, at its start.
+    const short = "<img src=x onerror=window.hacked=1>";
+    const evils = [];
+    const visit = (value, rebuild) => {
+      if (typeof value === "string") evils.push(rebuild(value.length > short.length ? short + value.slice(short.length) : hostile));
+      else if (Array.isArray(value)) value.slice(0, 1).forEach((item) => visit(item, (other) => rebuild([other, ...value.slice(1)])));
+      else if (value !== null && typeof value === "object")
+        Object.keys(value).forEach((key) => visit(value[key], (other) => rebuild({...value, [key]: other})));
+    };
+    visit({...trace, boards: trace.boards.slice(0, 1), n: 1, basin: {...trace.basin, runs: trace.basin.runs.map((run) => run.slice(0, 1))}}, (evil) => evil);
+    assert.ok(evils.length > 15, `${evils.length} strings`);
+    const {path, stdout} = report("evil-traces", evils);
+    const drawn_traces = Number(/(\d+) traces/.exec(stdout)[1]);
+    assert.ok(drawn_traces > 8, stdout);
+    const page = await browser.open(path);
+    await openAll(page);
+    await page.evaluate(`${all("button")}.forEach((b) => b.click())`);
+    await page.evaluate(`${all("select, input")}.forEach((i) => i.dispatchEvent(new Event("input", {bubbles: true})))`);
+    await drawn(page);
+    assert.equal(await page.evaluate(`window.hacked === undefined && document.images.length === 0`), true);
+    assert.equal(await page.evaluate(`document.body.textContent.includes(${JSON.stringify(hostile)})`), true);
+    assertQuiet(page);
+    await page.close();
+  },
+
   async "missing, partial and odd records are said to be so"(browser) {
     const empty = await browser.open(report("empty", []).path);
     assert.match(await empty.evaluate(`${one("main")}.textContent`), /There are no records to draw.*driftless study format-ladder.*driftless trace/s);

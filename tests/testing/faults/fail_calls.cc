@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library to preload into a program: the n-th call of one kind fails, once. DRIFTLESS_FAIL is
 // KIND:N, such as write:3; the file that DRIFTLESS_FAILED names appears when that call has come.
-// Counts from where main begins.
+// Counts from where main begins. Two kinds are states of the machine:
+//   full  the disk is full from the n-th write into a file on
+//   cut   the power fails before the n-th change of a file (a write, sync, rename, or new name):
+//         bytes that were not synced are gone, and the process with them
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +17,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +39,62 @@ bool fails(const char* kind) {
     ::syscall(SYS_close, ::syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY, 0600));
   return true;
 }
+
+bool is_wanted(const char* kind) {
+  return is_armed && std::strlen(kind) == kind_length &&
+         std::strncmp(kind, wanted_kind, kind_length) == 0;
+}
+
+/// What a shell has opened for the program does not count.
+bool is_file(int fd) {
+  struct stat status {};
+  return fd > STDERR_FILENO && ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// A file with bytes that were not synced, by a descriptor that outlives the program's own.
+struct Dirty {
+  int fd = -1;  // the program's, -1 once that is clean
+  int copy = -1;
+  off_t synced = 0;
+};
+std::array<Dirty, 64> dirty_files;  // as many as a small command ever opens
+
+void note_write(int fd) {
+  for (const Dirty& file : dirty_files)
+    if (file.fd == fd) return;
+  for (Dirty& file : dirty_files) {
+    if (file.copy >= 0) continue;
+    struct stat status {};
+    ::fstat(fd, &status);
+    file = {fd, ::fcntl(fd, F_DUPFD_CLOEXEC, 500), status.st_size};
+    return;
+  }
+  std::abort();
+}
+
+void note_sync(int fd) {
+  for (Dirty& file : dirty_files) {
+    if (file.fd != fd) continue;
+    ::syscall(SYS_close, file.copy);
+    file = {};
+  }
+}
+
+/// The program has closed the file, whose bytes are as little safe as before.
+void note_close(int fd) {
+  for (Dirty& file : dirty_files)
+    if (file.fd == fd) file.fd = -2;
+}
+
+/// Before every change of a file.
+void maybe_cut_power() {
+  if (!is_wanted("cut") || !fails("cut")) return;
+  for (const Dirty& file : dirty_files)
+    if (file.copy >= 0) static_cast<void>(!::ftruncate(file.copy, file.synced));
+  ::raise(SIGKILL);
+}
+
+std::atomic<bool> is_full{false};
 
 int fail_with(int reason) {
   errno = reason;
@@ -108,21 +170,36 @@ ssize_t read(int fd, void* bytes, size_t count) {
 
 ssize_t write(int fd, const void* bytes, size_t count) {
   if (fails("write")) return fail_with(ENOSPC);
+  if (is_armed && is_file(fd)) {
+    if (fails("full")) is_full = true;
+    if (is_full) return fail_with(ENOSPC);
+    maybe_cut_power();
+    if (is_wanted("cut")) note_write(fd);
+  }
   return ::syscall(SYS_write, fd, bytes, count);
+}
+
+int close(int fd) {
+  if (is_wanted("cut")) note_close(fd);
+  return static_cast<int>(::syscall(SYS_close, fd));
 }
 
 int fsync(int fd) {
   if (fails("fsync")) return fail_with(EIO);
+  maybe_cut_power();
+  if (is_wanted("cut")) note_sync(fd);
   return static_cast<int>(::syscall(SYS_fsync, fd));
 }
 
 int rename(const char* from, const char* to) noexcept {
   if (fails("rename")) return fail_with(EACCES);
+  maybe_cut_power();
   return next<int (*)(const char*, const char*)>("rename")(from, to);
 }
 
 int mkostemp(char* name, int flags) {
   if (fails("mkostemp")) return fail_with(EACCES);
+  maybe_cut_power();
   return next<int (*)(char*, int)>("mkostemp")(name, flags);
 }
 
