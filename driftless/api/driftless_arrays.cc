@@ -33,6 +33,16 @@ const char* scaling_text(formats::Scaling scaling) {
   return "none";
 }
 
+/// The quantizer of a text for a matrix that memory can hold.
+quant::Quantizer quantizer_of(const char* text, int64_t rows, int64_t columns) {
+  require_given(text, "quantize: quantizer");
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / int64_t{sizeof(float)};
+  DRIFTLESS_REQUIRE(rows >= 0 && columns >= 0 && (columns == 0 || rows <= kMost / columns),
+                    ErrorCode::InvalidArgument, "quantize: shape; got ", rows, " x ", columns,
+                    ", expected what memory can hold");
+  return quant::Quantizer(quant::parse_quant_spec(text));
+}
+
 }  // namespace
 
 int64_t driftless_format_count(void) { return std::ssize(formats::formats()); }
@@ -70,17 +80,23 @@ int driftless_parse_quantizer(const char* quantizer, char** canonical) {
 int driftless_quantize(const char* quantizer, const float* in, int64_t rows, int64_t columns,
                        float* out) {
   return guarded([&] {
-    require_given(quantizer, "quantize: quantizer");
-    DRIFTLESS_REQUIRE(
-        rows >= 0 && columns >= 0 &&
-            (columns == 0 || rows <= std::numeric_limits<int64_t>::max() /
-                                         static_cast<int64_t>(sizeof(float)) / columns),
-        ErrorCode::InvalidArgument, "quantize: shape; got ", rows, " x ", columns);
-    const quant::Quantizer chosen(quant::parse_quant_spec(quantizer));
+    const quant::Quantizer chosen = quantizer_of(quantizer, rows, columns);
     if (rows == 0 || columns == 0) return;
     require_given(in, "quantize: in");
     require_given(out, "quantize: out");
     chosen.fake_quantize({in, rows, columns}, {out, rows, columns});
+  });
+}
+
+int driftless_inside(const char* quantizer, const float* in, int64_t rows, int64_t columns,
+                     uint8_t* inside) {
+  return guarded([&] {
+    const quant::Quantizer chosen = quantizer_of(quantizer, rows, columns);
+    if (rows == 0 || columns == 0) return;
+    require_given(in, "inside: in");
+    require_given(inside, "inside: inside");
+    static_assert(sizeof(bool) == sizeof(uint8_t));
+    quant::find_inside(chosen, {in, rows, columns}, reinterpret_cast<bool*>(inside));
   });
 }
 

@@ -39,6 +39,11 @@ int driftless_parse_quantizer(const char* quantizer, char** canonical);
 int driftless_quantize(const char* quantizer, const float* in, int64_t rows, int64_t columns,
                        float* out);
 
+/* 1 for each value that the quantizer does not clip, 0 for the others: where a straight-through
+ * gradient passes (docs/numerics.md, Training through quantizers). */
+int driftless_inside(const char* quantizer, const float* in, int64_t rows, int64_t columns,
+                     uint8_t* inside);
+
 /* What `driftless codec encode` writes for the values, and back: an element format is cast without
  * a scale, a block format brings its own. Values of a padded last block are part of what decode
  * makes. Free bytes and values. */

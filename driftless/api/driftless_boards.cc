@@ -92,6 +92,29 @@ int driftless_generate_boards(const char* name, int64_t count, int64_t cells, ui
   });
 }
 
+int driftless_make_boards(const char* name, const uint8_t* inputs, const uint8_t* labels,
+                          const int64_t* puzzles, size_t count, size_t cells,
+                          driftless_boards** boards) {
+  return guarded([&] {
+    require_given(boards, "boards");
+    *boards = nullptr;
+    const task::Task& task = named(name);
+    require_given(inputs, "boards: inputs");
+    require_given(labels, "boards: labels");
+    DRIFTLESS_REQUIRE(count > 0 && cells > 0, ErrorCode::InvalidArgument, "boards: got ", count,
+                      " of ", cells, " cells, expected at least one of each");
+    auto made = std::make_unique<driftless_boards>(driftless_boards{task, {}});
+    for (size_t i = 0; i < count; ++i) {
+      task::Example example;
+      example.input.assign(inputs + i * cells, inputs + (i + 1) * cells);
+      example.label.assign(labels + i * cells, labels + (i + 1) * cells);
+      if (puzzles != nullptr) example.puzzle = puzzles[i];
+      made->examples.push_back(std::move(example));
+    }
+    *boards = made.release();
+  });
+}
+
 void driftless_free_boards(driftless_boards* boards) { delete boards; }
 
 int64_t driftless_board_count(const driftless_boards* boards) {

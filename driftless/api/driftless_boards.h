@@ -31,6 +31,10 @@ int driftless_read_boards(const driftless_engine* engine, const char* task, cons
 /* Boards of the task's generator; `cells` 0 is the usual size. */
 int driftless_generate_boards(const char* task, int64_t count, int64_t cells, uint64_t seed,
                               driftless_boards** boards);
+/* Boards of your own: count * cells tokens each, and a puzzle row a board or NULL. */
+int driftless_make_boards(const char* task, const uint8_t* inputs, const uint8_t* labels,
+                          const int64_t* puzzles, size_t count, size_t cells,
+                          driftless_boards** boards);
 /* NULL is fine. */
 void driftless_free_boards(driftless_boards* boards);
 

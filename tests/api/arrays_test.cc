@@ -73,6 +73,18 @@ TEST(CArrays, QuantizesAsTheQuantizer) {
   }
 }
 
+TEST(CArrays, InsideIsWhatIsNotClipped) {
+  // One scale of 1 a block of mxint4 (values up to 1.75, steps of 0.25): clipped from 1.875 on.
+  const float values[4] = {1.8f, 1.9f, -1.9f, 0.1f};
+  uint8_t inside[4] = {};
+  ASSERT_EQ(driftless_inside("mxint4", values, 1, 4, inside), DRIFTLESS_OK);
+  EXPECT_EQ(std::vector<int>(inside, inside + 4), (std::vector<int>{1, 0, 0, 1}));
+  ASSERT_EQ(driftless_inside("none", values, 1, 4, inside), DRIFTLESS_OK);
+  EXPECT_EQ(std::vector<int>(inside, inside + 4), std::vector<int>(4, 1));
+  EXPECT_EQ(driftless_inside("mxint4", values, 1, 4, nullptr), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(driftless_inside("mxint4", values, 1, -4, inside), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+}
+
 TEST(CArrays, QuantizeSaysWhatIsWrong) {
   float value = 1;
   EXPECT_EQ(driftless_quantize("mxint44", &value, 1, 1, &value), DRIFTLESS_ERROR_INVALID_ARGUMENT);

@@ -103,6 +103,27 @@ TEST(CBoards, AreGeneratedByTheirSeed) {
   EXPECT_EQ(boards, nullptr);
 }
 
+TEST(CBoards, AreMadeFromTokens) {
+  const Boards read(2);
+  const int64_t puzzles[2] = {4, 5};
+  driftless_boards* boards = nullptr;
+  ASSERT_EQ(driftless_make_boards("sudoku", read.inputs.data(), read.labels.data(), puzzles, 2, 81,
+                                  &boards),
+            DRIFTLESS_OK);
+  std::vector<uint8_t> inputs(162), labels(162);
+  int64_t copied[2] = {};
+  ASSERT_EQ(driftless_copy_boards(boards, inputs.data(), labels.data(), copied), DRIFTLESS_OK);
+  EXPECT_EQ(inputs, read.inputs);
+  EXPECT_EQ(labels, read.labels);
+  EXPECT_EQ(copied[1], 5);
+  driftless_free_boards(boards);
+  EXPECT_EQ(driftless_make_boards("sudoku", inputs.data(), nullptr, nullptr, 2, 81, &boards),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(driftless_make_boards("sudoku", inputs.data(), labels.data(), nullptr, 0, 81, &boards),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(boards, nullptr);
+}
+
 TEST(CBoards, SayWhatIsWrong) {
   driftless_boards* boards = nullptr;
   EXPECT_EQ(driftless_read_boards(nullptr, nullptr, "/nowhere", nullptr, 0, &boards),
