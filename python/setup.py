@@ -9,7 +9,7 @@ from setuptools.dist import Distribution
 from wheel.bdist_wheel import bdist_wheel
 
 here = Path(__file__).parent
-version = re.search(r'"(.+)"', (here / "driftless" / "_version.py").read_text()).group(1)
+version = re.search(r'= "(.+)"', (here / "driftless" / "_version.py").read_text()).group(1)
 
 
 class PlatformWheel(bdist_wheel):
