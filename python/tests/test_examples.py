@@ -9,7 +9,7 @@ import pytest
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples" / "python").glob("*.py"))
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", EXAMPLES, ids=str)
 def test_example(script, tmp_path, root):
     done = subprocess.run([sys.executable, str(script), str(root)], cwd=tmp_path, capture_output=True, text=True,
                           check=False)
