@@ -47,7 +47,7 @@ def exponent_rules() -> List[str]:
     >>> exponent_rules()[0]
     'floor'
     """
-    rules = []
+    rules: List[str] = []
     while True:
         name = library().exponent_rule(len(rules))
         if name is None:

@@ -51,8 +51,8 @@ class Boards:
         self.puzzles = np.empty(shape[0], np.int64)
         check(library().copy_boards(handle, self.inputs.ctypes.data, self.labels.ctypes.data,
                                     self.puzzles.ctypes.data))
-        for array in (self.inputs, self.labels, self.puzzles):
-            array.flags.writeable = False  # the handle has its own copy
+        self.inputs.flags.writeable = self.labels.flags.writeable = False  # the handle has its own copy
+        self.puzzles.flags.writeable = False
 
     @classmethod
     def from_arrays(cls, task: str, inputs: "np.ndarray[Any, Any]", labels: "np.ndarray[Any, Any]",

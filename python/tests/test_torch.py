@@ -26,16 +26,24 @@ def test_values_are_ours_to_the_bit(spec):
 
 def test_every_format_takes_tensors():
     x = gaussian(64)
+    taken = 0
     for row in driftless.formats():
         spec = row.name if row.scaling != "none" or row.bits > 8 else row.name + "/tensor"
-        assert np.array_equal(driftless.torch.fake_quantize(x, spec).numpy(), driftless.quantize(x.numpy(), spec)), spec
+        try:
+            expected = driftless.quantize(x.numpy(), spec)
+        except driftless.InvalidArgument as error:
+            assert "stores scales" in str(error), spec
+            continue
+        assert np.array_equal(driftless.torch.fake_quantize(x, spec).numpy(), expected), spec
+        taken += 1
+    assert taken >= 20
 
 
 def test_gradients_stop_where_values_are_clipped():
     """mxint4 with rule floor: values up to 1.75 of the block's power of two in steps of 0.25, so that a value
     beyond 1.875 of it is clipped by more than half a step."""
-    x = gaussian(8, 32).requires_grad_()
-    upstream = gaussian(8, 32)
+    x = gaussian(128, 32).requires_grad_()
+    upstream = gaussian(128, 32)
     driftless.torch.fake_quantize(x, "mxint4").backward(upstream)
     values = x.detach().numpy().astype(np.float64)
     scale = 2.0 ** np.floor(np.log2(np.abs(values).max(axis=1, keepdims=True)))
@@ -118,6 +126,20 @@ def test_checkpoints_go_there_and_back(small, board, tmp_path):
     assert all(torch.equal(again[name], state[name]) for name in state)
     with driftless.load(copy) as ours, driftless.load(small) as theirs:
         assert np.array_equal(next(ours.trajectory(board)).logits, next(theirs.trajectory(board)).logits)
+
+
+def test_files_of_torch_save_are_read(small, tmp_path):
+    """A state dict does not tell its recursion, which is what is missing once all tensors are found."""
+    state, _ = driftless.torch.load_checkpoint(small)
+    path = tmp_path / "step_1"
+    torch.save(state, path)
+    with pytest.raises(driftless.BadConfig, match="shapes do not tell the outer cycles"):
+        driftless.load(path)
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(driftless.BadFile, match="checksum"):
+        driftless.load(path)
 
 
 def test_numpy_alone_imports_no_torch():
