@@ -24,3 +24,11 @@ def test_the_page_shows_the_scripts(root):
     assert len(EXAMPLES) >= 3
     for script in EXAMPLES:
         assert f"examples/python/{script.name}" in page
+
+
+def test_the_readme_runs(root):
+    text = (root / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    assert 4 <= len(code.splitlines()) <= 6
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "95 % interval" in done.stdout, done.stderr
