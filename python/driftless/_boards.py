@@ -96,7 +96,7 @@ class Boards:
         return f"<driftless.Boards: {len(self)} {self.task} boards of {self.inputs.shape[1]} cells>"
 
 
-def _required(value: str, what: str) -> bytes:
+def _required(value: Any, what: str) -> bytes:
     encoded = text(value, what)
     if encoded is None:
         raise InvalidArgument(f"{what}; got None, expected a text")
@@ -107,7 +107,7 @@ def read_boards(path: Union[str, "os.PathLike[str]"], task: Optional[str] = None
                 limit: int = 0, engine: Any = None) -> Boards:
     """The boards of a file or data-set folder; without a task the file says which it is of."""
     handle = ctypes.c_void_p()
-    check(library().read_boards(engine, text(task, "task"), _required(os.fspath(path), "path"),
+    check(library().read_boards(engine, text(task, "task"), _required(path, "path"),
                                 _required(split, "split"), whole(limit, "limit"), ctypes.byref(handle)))
     return Boards(handle)
 

@@ -148,7 +148,7 @@ def check(code: int) -> None:
         raise KINDS.get(code, InternalError)(line)
 
 
-def text(value: Optional[str], what: str) -> Optional[bytes]:
+def text(value: Any, what: str) -> Optional[bytes]:
     """A string for C; None is NULL."""
     if value is None:
         return None

@@ -122,7 +122,7 @@ def ladder(model: Union[str, "os.PathLike[str]"], data: Union[str, "os.PathLike[
             calibration_boards=whole(calibration_boards, "calibration_boards"), out=text(out, "out"),
             on_progress=_library.ON_PROGRESS(watcher))
         found = ctypes.c_void_p()
-        watcher.check(library().ladder(text(os.fspath(model), "model"), text(os.fspath(data), "data"),
+        watcher.check(library().ladder(text(model, "model"), text(data, "data"),
                                        ctypes.byref(options), ctypes.byref(found)))
     records = json.loads(_library.take_text(found))
     rows = Rows(_row(record) for record in records)
@@ -136,5 +136,5 @@ def pack(model: Union[str, "os.PathLike[str]"], out: Union[str, "os.PathLike[str
     """Writes a packed model, as ``driftless quantize`` does; ``method`` is nearest, gptq or gptaq."""
     with plan_file(plan) as path:
         options = open_options(dict(scheme, weights=weights, acts=acts), path)
-        check(library().pack(text(os.fspath(model), "model"), ctypes.byref(options), text(method, "method"),
-                             text(os.fspath(out), "out")))
+        check(library().pack(text(model, "model"), ctypes.byref(options), text(method, "method"),
+                             text(out, "out")))
