@@ -212,7 +212,7 @@ class Model:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_engine", None) is not None:
+        with contextlib.suppress(Exception):  # at the end of Python its own parts may be gone
             self.close()
 
     def __repr__(self) -> str:

@@ -11,7 +11,8 @@ import driftless
 from driftless import _model
 
 TEXTS = ["mxint4", "mxint4,rule=mse", "mxfp4", "mxint8,block=16", "int4/group32", "int8/channel,calib=mse", "nvfp4",
-         "none", "bf16", "fp8_e4m3", "int8/tensor/static", "", "mxint44", "int4/block32,scale=e5m3", "uint8/token", "x" * 300, "mxint4,window=4", "\u00e9", None, 5]
+         "none", "bf16", "fp8_e4m3", "int8/tensor/static", "", "mxint44", "int4/block32,scale=e5m3",
+         "uint8/token", "x" * 300, "mxint4,window=4", "\u00e9", None, 5]
 DTYPES = 9 * [np.float32] + [np.float64, np.uint8, np.int64, np.float16, ">f4", bool, np.complex64]
 TASKS = ["sudoku", "maze", "arc", "other", "", None, 7]
 
