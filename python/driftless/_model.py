@@ -237,7 +237,8 @@ class Model:
         if tokens.ndim == 1:
             tokens = tokens[None]
         if tokens.ndim != 2 or tokens.shape[1] != self.cells:
-            raise InvalidArgument(f"boards: shape; got {tokens.shape}, expected (boards, {self.cells}) as the model has")
+            raise InvalidArgument(f"boards: shape; got {tokens.shape}, expected (boards, {self.cells}) as the model "
+                                  "has")
         return tokens
 
     def solve(self, boards: Any, *, steps: int = 0, halting: bool = True, puzzles: Optional[Array] = None,

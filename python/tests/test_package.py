@@ -46,7 +46,8 @@ def test_types_are_sound(root):
 def test_the_interface_is_that_of_the_headers(root):
     """Every function that is called is declared there, with as many arguments."""
     from driftless import _library
-    text = "".join((root / "driftless" / "api" / f"driftless_{part}.h").read_text() for part in ("c", "arrays", "boards"))
+    headers = (root / "driftless" / "api" / f"driftless_{part}.h" for part in ("c", "arrays", "boards"))
+    text = "".join(header.read_text() for header in headers)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for name, (_, arguments) in _library._SIGNATURES.items():
         declared = re.search(rf"\bdriftless_{name}\(([^;]*?)\);", text, flags=re.S)
@@ -69,11 +70,11 @@ def test_a_missing_or_strange_library_is_one_line(tmp_path, content, words):
 
 
 def test_import_is_quick():
-    """Its own share: numpy is imported before. The least of several, as other work only adds."""
-    code = ("import numpy, time; start = time.perf_counter(); import driftless; driftless.formats(); "
-            "print(time.perf_counter() - start)")
+    """Its own share, numpy being there already, in processor time: what else the machine does is left out."""
+    code = ("import numpy, time; start = time.process_time(); import driftless; driftless.formats(); "
+            "print(time.process_time() - start)")
     seconds = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-                  for _ in range(5))
+                  for _ in range(3))
     assert seconds < 0.1
 
 
