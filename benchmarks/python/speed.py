@@ -56,7 +56,8 @@ def solve(rounds):
 
     def program(count):
         before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        subprocess.run([sys.argv[1], "eval", MODEL, "--native", "--threads", "1", "--data", path, "--limit", str(count)],
+        subprocess.run([sys.argv[1], "eval", MODEL, "--native", "--threads", "1", "--data", path, "--limit",
+                        str(count)],
                        capture_output=True, check=True)
         return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
 
