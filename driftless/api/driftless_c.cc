@@ -1,104 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opening, describing and packing models; c_slots.cc runs them.
 #include "driftless/api/driftless_c.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <string>
+#include <cstring>
+#include <vector>
 
-#include "driftless/api/driftless.h"
-#include "driftless/base/error.h"
+#include <nlohmann/json.hpp>
 
-struct driftless_engine {  // NOLINT(readability-identifier-naming): the name of the C interface
-  driftless::Engine engine;
-};
+#include "driftless/api/c_calls.h"
+#include "driftless/base/sha256.h"
+#include "driftless/integer/kernels/kernel_set.h"
+#include "driftless/model/config_json.h"
+#include "driftless/model/shapes.h"
+#include "driftless/run/model.h"
+#include "driftless/run/rounding.h"
+#include "driftless/store/packed_model.h"
 
 namespace {
 
-thread_local std::string last_error;
+using driftless::ErrorCode;
+using driftless::api::copied;
+using driftless::api::guarded;
+using driftless::api::require_given;
+using driftless::api::text_or;
+namespace run = driftless::run;
+namespace store = driftless::store;
 
-/// Runs what may throw; an exception becomes a code and a message.
-template <class Action>
-int guarded(const Action& action) noexcept {
-  try {
-    action();
-    return DRIFTLESS_OK;
-  } catch (const std::exception& error) {
-    try {
-      last_error = error.what();
-    } catch (...) {
-      last_error.clear();  // no memory for the message
-    }
-    return driftless::error_code(error);
-  } catch (...) {
-    return DRIFTLESS_ERROR_INTERNAL;
-  }
-}
-
-template <class T>
-void require_given(const T* pointer, const char* what) {
-  DRIFTLESS_REQUIRE(pointer != nullptr, driftless::ErrorCode::InvalidArgument, what,
-                    "; got NULL, expected a pointer");
-}
-
-driftless::SolveOptions options_of(const driftless_solve_options& given) {
-  driftless::SolveOptions options{.max_steps = given.max_steps};
-  if (given.all_steps != 0) options.halting = driftless::Halting::AfterAllSteps;
-  if (given.on_step == nullptr) return options;
-  options.on_step = [given](const driftless::StepView& step) {
-    const int stop = given.on_step(given.user, static_cast<size_t>(step.board), step.step,
-                                   step.tokens.data(), step.halt_logit);
-    DRIFTLESS_REQUIRE(stop == 0, driftless::ErrorCode::InvalidArgument,
-                      "solve: ended by on_step, which returned ", stop);
-  };
+/// The caller's options; what its version of the struct does not have is zero.
+driftless_open_options complete(const driftless_open_options* given) {
+  driftless_open_options options = {};
+  if (given == nullptr) return options;
+  DRIFTLESS_REQUIRE(given->size >= sizeof(size_t) && given->size <= sizeof(options),
+                    ErrorCode::InvalidArgument, "open: size of the options; got ", given->size,
+                    ", expected sizeof(driftless_open_options) = ", sizeof(options));
+  std::memcpy(&options, given, given->size);
   return options;
+}
+
+run::SchemeText scheme_of(const driftless_open_options& options) {
+  run::SchemeText scheme;
+  scheme.weights = text_or(options.weights, scheme.weights);
+  scheme.acts = text_or(options.acts, scheme.acts);
+  scheme.coverage = text_or(options.coverage, scheme.coverage);
+  scheme.bias = text_or(options.bias, scheme.bias);
+  scheme.scales = text_or(options.scales, scheme.scales);
+  scheme.attention = text_or(options.attention, scheme.attention);
+  scheme.plan = text_or(options.plan, "");
+  if (options.smooth != 0) scheme.smooth = options.smooth;
+  scheme.hadamard = options.hadamard != 0;
+  scheme.calibration.data = text_or(options.calibration_data, "");
+  scheme.calibration.boards = options.calibration_boards;
+  if (options.calibration_seed != 0) scheme.calibration.seed = options.calibration_seed;
+  scheme.calibration.may_overlap = options.calibration_may_overlap != 0;
+  DRIFTLESS_REQUIRE(options.calibration_boards >= 0, ErrorCode::InvalidArgument,
+                    "open: calibration_boards; got ", options.calibration_boards,
+                    ", expected 0 or more");
+  return scheme;
+}
+
+run::BackendOptions backend_of(const driftless_open_options& options) {
+  DRIFTLESS_REQUIRE(options.threads >= 0 && options.slots >= 0, ErrorCode::InvalidArgument,
+                    "open: threads and slots; got ", options.threads, " and ", options.slots,
+                    ", expected 0 or more");
+  run::BackendOptions backend;
+  backend.device = text_or(options.device, backend.device);
+  backend.dtype = text_or(options.dtype, backend.dtype);
+  if (options.threads > 0) backend.threads = options.threads;
+  backend.slots = options.slots;
+  return backend;
+}
+
+store::ModelFile parse_model(const void* bytes, size_t size) {
+  const auto* const first = static_cast<const std::byte*>(bytes);
+  const store::Safetensors file({first, first + size}, "memory");
+  if (!file.metadata().contains("packed")) return {.checkpoint = store::parse_checkpoint(file)};
+  store::PackedModel packed = store::parse_packed(file);
+  store::Checkpoint checkpoint{.config = packed.config, .tensors = {}, .metadata = {}};
+  return {.checkpoint = std::move(checkpoint), .packed = std::move(packed)};
+}
+
+std::unique_ptr<driftless_engine> make_engine(store::ModelFile model, std::string path,
+                                              const driftless_open_options& options) {
+  auto engine = std::make_unique<driftless_engine>();
+  engine->path = std::move(path);
+  engine->backend = backend_of(options);
+  engine->scheme = run::planned_scheme(scheme_of(options), model, engine->backend, {});
+  engine->reasoner = run::make_reasoner(model, engine->scheme.plan, engine->backend);
+  engine->is_packed = model.packed.has_value();
+  engine->checkpoint.config = model.checkpoint.config;
+  engine->found = std::move(model.found);
+  return engine;
 }
 
 }  // namespace
 
+int driftless_open(const char* path, const driftless_open_options* options,
+                   driftless_engine** engine) {
+  return guarded([&] {
+    require_given(engine, "open: engine");
+    *engine = nullptr;
+    require_given(path, "open: path");
+    *engine = make_engine(store::open_model(path), path, complete(options)).release();
+  });
+}
+
+int driftless_open_memory(const void* bytes, size_t size, const driftless_open_options* options,
+                          driftless_engine** engine) {
+  return guarded([&] {
+    require_given(engine, "open: engine");
+    *engine = nullptr;
+    require_given(bytes, "open: bytes");
+    *engine = make_engine(parse_model(bytes, size), "", complete(options)).release();
+  });
+}
+
 int driftless_load(const char* path, int64_t threads, driftless_engine** engine) {
   return guarded([&] {
-    require_given(path, "load: path");
     require_given(engine, "load: engine");
     *engine = nullptr;
-    *engine = new driftless_engine{driftless::Engine::load(path, {.threads = threads})};
+    require_given(path, "load: path");
+    DRIFTLESS_REQUIRE(threads > 0, ErrorCode::InvalidArgument, "load: threads; got ", threads,
+                      ", expected at least 1");
+    store::ModelFile model = store::open_model(path);
+    driftless_open_options options = {};
+    if (!model.packed) options.weights = options.acts = "mxint4,window=4";
+    options.device = "native";
+    options.threads = threads;
+    *engine = make_engine(std::move(model), path, options).release();
   });
 }
 
 void driftless_free(driftless_engine* engine) { delete engine; }
 
-int64_t driftless_cells(const driftless_engine* engine) {
-  return engine == nullptr ? 0 : engine->engine.cells();
-}
-
-int64_t driftless_vocabulary(const driftless_engine* engine) {
-  return engine == nullptr ? 0 : engine->engine.vocabulary();
-}
-
-int driftless_solve(driftless_engine* engine, const uint8_t* tokens, size_t boards,
-                    const driftless_solve_options* options, uint8_t* answers, int64_t* steps) {
+int driftless_pack(const char* path, const driftless_open_options* options, const char* method,
+                   const char* out) {
   return guarded([&] {
-    require_given(engine, "solve: engine");
-    if (boards == 0) return;
-    require_given(tokens, "solve: tokens");
-    require_given(answers, "solve: answers");
-    const auto cells = static_cast<size_t>(engine->engine.cells());
-    constexpr auto kMost = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max());
-    DRIFTLESS_REQUIRE(boards <= kMost / (cells + sizeof(driftless::Solution)),
-                      driftless::ErrorCode::InvalidArgument, "solve: boards; got ", boards,
-                      ", more than memory can hold");
-    std::vector<driftless::Board> given;
-    given.reserve(boards);
-    for (size_t i = 0; i < boards; ++i) given.push_back({.tokens = {tokens + i * cells, cells}});
-    const auto solutions = engine->engine.solve(
-        given, options == nullptr ? driftless::SolveOptions{} : options_of(*options));
-    for (size_t i = 0; i < boards; ++i) {
-      std::copy(solutions[i].tokens.begin(), solutions[i].tokens.end(), answers + i * cells);
-      if (steps != nullptr) steps[i] = solutions[i].steps;
-    }
+    require_given(path, "pack: path");
+    require_given(out, "pack: out");
+    const driftless_open_options given = complete(options);
+    const run::SchemeText asked = run::packing_scheme(scheme_of(given));
+    const run::Rounding rounding = run::parse_rounding(text_or(method, "nearest"));
+    const store::Checkpoint checkpoint = run::require_float(store::open_model(path), path);
+    run::BackendOptions backend = backend_of(given);
+    backend.device = "native";
+    const run::PlannedScheme scheme = run::planned_scheme(asked, checkpoint, backend, {});
+    store::PackedModel packed = run::pack(checkpoint, scheme, rounding, backend, asked.calibration);
+    packed.source_sha256 = driftless::sha256_of_file(path);
+    store::save_packed(out, packed);
   });
 }
 
-const char* driftless_last_error(void) { return last_error.c_str(); }
+int64_t driftless_cells(const driftless_engine* engine) {
+  return engine == nullptr ? 0 : engine->checkpoint.config.seq_len;
+}
 
-const char* driftless_version(void) { return DRIFTLESS_VERSION; }
+int64_t driftless_vocabulary(const driftless_engine* engine) {
+  return engine == nullptr ? 0 : engine->checkpoint.config.vocab_size;
+}
+
+int64_t driftless_slots(const driftless_engine* engine) {
+  return engine == nullptr ? 0 : engine->reasoner->slot_count();
+}
+
+int64_t driftless_state_rows(const driftless_engine* engine) {
+  return engine == nullptr ? 0 : driftless::model::positions_count(engine->checkpoint.config);
+}
+
+int64_t driftless_state_columns(const driftless_engine* engine) {
+  return engine == nullptr ? 0 : engine->checkpoint.config.hidden_size;
+}
+
+int driftless_describe(const driftless_engine* engine, char** json) {
+  return guarded([&] {
+    require_given(engine, "describe: engine");
+    require_given(json, "describe: json");
+    using Json = nlohmann::ordered_json;
+    const driftless::model::ModelConfig& config = engine->checkpoint.config;
+    Json found = Json::object();
+    for (const store::Finding& finding : engine->found) found[finding.what] = finding.text;
+    const Json record = {{"path", engine->path},
+                         {"task", config.task},
+                         {"parameters", driftless::model::trainable_count(config)},
+                         {"max_steps", config.halt_max_steps},
+                         {"scheme", engine->scheme.text},
+                         {"calibration", engine->scheme.calibration},
+                         {"device", engine->backend.device},
+                         {"dtype", engine->backend.dtype},
+                         {"threads", engine->backend.threads},
+                         {"slots", engine->reasoner->slot_count()},
+                         {"is_packed", engine->is_packed},
+                         {"instruction_set", driftless::integer::kernels().name},
+                         {"config", Json::parse(driftless::model::config_to_json(config))},
+                         {"found", found}};
+    *json = copied(record.dump());
+  });
+}

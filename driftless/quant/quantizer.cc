@@ -244,4 +244,19 @@ void dequantize(const QuantizedMatrix& in, Mat out) {
   });
 }
 
+void find_inside(const Quantizer& quantizer, ConstMat in, bool* inside) {
+  if (quantizer.spec().is_none()) {
+    std::fill_n(inside, in.size(), true);
+    return;
+  }
+  const std::vector<Scale> scales = quantizer.scales_of(in);
+  const Extent bounds = unclipped(quantizer.spec().format->element);
+  for_each_run(quantizer.spec(), in.rows, in.cols,
+               [&](int64_t index, int64_t first, int64_t length) {
+                 const Scale& scale = scales[static_cast<size_t>(index)];
+                 for (int64_t i = first; i < first + length; ++i)
+                   inside[i] = is_inside(bounds, scale, in.data[i]);
+               });
+}
+
 }  // namespace driftless::quant

@@ -88,6 +88,10 @@ class Quantizer {
 /// The scale of run number `index` as a float.
 Scale run_scale(const QuantizedMatrix& matrix, int64_t index);
 
+/// Whether each value of `in` is not clipped, which is where a straight-through gradient passes;
+/// `inside` has room for all of them. Throws as fake_quantize.
+void find_inside(const Quantizer& quantizer, ConstMat in, bool* inside);
+
 /// Throws InvalidArgument when `out` has another shape.
 void dequantize(const QuantizedMatrix& in, Mat out);
 

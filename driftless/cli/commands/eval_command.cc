@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "driftless/base/error.h"
 #include "driftless/base/quote.h"
 #include "driftless/cli/command.h"
@@ -20,12 +18,16 @@
 #include "driftless/cli/terminal/watch.h"
 #include "driftless/run/boards.h"
 #include "driftless/run/evaluation.h"
+#include "driftless/run/evaluation_json.h"
 #include "driftless/run/votes.h"
 
 namespace driftless::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using run::estimate_json;
+using run::Json;
+using run::mean_json;
+using run::share_json;
 
 struct EvalOptions {
   std::string model;
@@ -48,20 +50,6 @@ void warn_of_strangers(const run::Boards& boards) {
                "count as wrong (first: %s)\n",
                boards.strangers.size(), boards.puzzles.size(),
                quote(boards.strangers.front()).c_str());
-}
-
-Json estimate_json(double share, const task::Interval& interval, int64_t n) {
-  return {{"share", share}, {"n", n}, {"low", interval.low}, {"high", interval.high}};
-}
-
-Json share_json(const task::Share& share) {
-  Json json = estimate_json(share.value(), share.interval(), share.n);
-  json["hits"] = share.hits;
-  return json;
-}
-
-Json mean_json(const task::Moments& shares) {
-  return estimate_json(shares.mean(), shares.share_interval(), std::llround(shares.n));
 }
 
 void print_estimate(std::FILE* out, const std::string& name, double share,
@@ -134,19 +122,6 @@ void print_scheme(std::FILE* out, const run::PlannedScheme& scheme) {
   std::fprintf(out, "%-10s %s\n", "scheme", scheme.text.c_str());
   if (!scheme.calibration.empty())
     std::fprintf(out, "%-10s %s\n", "calibrated", scheme.calibration.c_str());
-}
-
-/// Under the names that the published code logs them with.
-Json published_json(const run::Evaluation& result) {
-  const run::PublishedMetrics& metrics = result.published;
-  return {{"count", metrics.halt_accuracy.n},
-          {"accuracy", result.score.cells.mean()},
-          {"exact_accuracy", result.score.exact.value()},
-          {"q_halt_accuracy", metrics.halt_accuracy.value()},
-          {"steps", result.score.mean_steps()},
-          {"loss_type", "stablemax_cross_entropy"},  // of lm_loss, whatever the model trained with
-          {"lm_loss", metrics.lm_loss.mean()},
-          {"q_halt_loss", metrics.halt_loss.mean()}};
 }
 
 void report_effort(std::FILE* out, const run::Evaluation& result, const EvalOptions& options,
@@ -224,7 +199,7 @@ void eval(EvalOptions options) {
     report_arc(out, boards, result, options, record);
   else
     report_boards(out, boards, result.score, record);
-  record["published"] = published_json(result);
+  record["published"] = run::published_json(result);
   report_effort(out, result, options, record);
   write_output(options.json, record.dump(2) + "\n");
 }

@@ -47,17 +47,6 @@ std::vector<int64_t> scales_shape(const at::Tensor& values, Granularity granular
 
 // The CPU: one matrix at a time, as the scalar truth takes them.
 
-void find_inside(const Quantizer& quantizer, quant::ConstMat in, bool* inside) {
-  const std::vector<Scale> scales = quantizer.scales_of(in);
-  const quant::Extent unclipped = quant::unclipped(quantizer.spec().format->element);
-  quant::for_each_run(quantizer.spec(), in.rows, in.cols,
-                      [&](int64_t index, int64_t first, int64_t length) {
-                        const Scale& scale = scales[static_cast<size_t>(index)];
-                        for (int64_t i = first; i < first + length; ++i)
-                          inside[i] = quant::is_inside(unclipped, scale, in.data[i]);
-                      });
-}
-
 /// One scale a matrix or a row, in the shape that broadcasts to `in`.
 at::Tensor scales_here(const Quantizer& quantizer, const at::Tensor& in) {
   const MatricesShape shape = shape_of(in);
@@ -82,7 +71,7 @@ Quantized quantize_here(const Quantizer& quantizer, const at::Tensor& values,
     for (int64_t matrix = begin; matrix < end; ++matrix) {
       const quant::ConstMat from{in.data_ptr<float>() + matrix * size, shape.rows, shape.length};
       if (options.mask == ClipMask::Inside)
-        find_inside(quantizer, from, result.inside.data_ptr<bool>() + matrix * size);
+        quant::find_inside(quantizer, from, result.inside.data_ptr<bool>() + matrix * size);
       quantizer.fake_quantize(from,
                               {out.data_ptr<float>() + matrix * size, shape.rows, shape.length});
     }

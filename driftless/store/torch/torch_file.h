@@ -29,7 +29,7 @@ bool is_scratch(std::string_view name);
 
 /// Reads the tensors of a state dict; of a training state those of `ema.shadow`, and from its
 /// `model` only what an average does not cover (initial states, the puzzle table and fixed
-/// positions). Throws Io, BadFile, Unsupported; Unsupported also without libzip.
+/// positions). Throws Io, BadFile, Unsupported.
 TorchModel read_torch(const std::filesystem::path& path);
 
 }  // namespace driftless::store

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zip archives whose entries are stored without compression, as PyTorch writes them. Built on
-// libzip; without it opening any archive is an error that says how to get it.
+// Zip archives whose entries are stored without compression, as PyTorch writes them. Read by
+// libzip, and without it by a reader of our own.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace driftless::store {
 
 class ZipArchive {
  public:
-  /// Throws Io or BadFile where the file is no readable archive, Unsupported without libzip.
+  /// Throws Io or BadFile where the file is no readable archive.
   explicit ZipArchive(const std::filesystem::path& path);
   ~ZipArchive();
   ZipArchive(const ZipArchive&) = delete;

@@ -37,10 +37,10 @@ constexpr const char* kYaml =
 class Elsewhere : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+    if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   }
 
-  /// Whether this build reads PyTorch files and YAML.
+  /// Whether this build reads YAML.
   bool has_libraries() const {
     write("probe", "PK\x03\x04");
     try {

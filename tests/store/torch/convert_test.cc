@@ -47,7 +47,7 @@ class Convert : public ::testing::Test {
   }
   Checkpoint out() { return load_checkpoint(dir_.path() / "out.safetensors"); }
 
-  /// Whether this build reads PyTorch files and YAML.
+  /// Whether this build reads YAML.
   static bool has_libraries() {
     const driftless::testing::TempDir dir;
     write_file_atomic(dir.path() / "x", "PK\x03\x04");
@@ -84,7 +84,7 @@ ImportOptions cycles() {
 }
 
 TEST_F(Convert, TorchFileWithFlags) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   const Checkpoint checkpoint = small_checkpoint(sudoku_config());
   put("step_1", torch_bytes(checkpoint));
   EXPECT_EQ(run("step_1", cycles()), ConvertedKind::Model);
@@ -95,7 +95,7 @@ TEST_F(Convert, TorchFileWithFlags) {
 }
 
 TEST_F(Convert, TorchFileWithConfigurationBesideIt) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   const Checkpoint checkpoint = small_checkpoint(sudoku_config());
   put("run/step_1", torch_bytes(checkpoint));
   put("run/all_config.yaml",
@@ -114,7 +114,7 @@ constexpr const char* kTrmYaml =
     "data_paths:\n- data/sudoku\nema: true\n";
 
 TEST_F(Convert, SaysWhatItFound) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   put("step_1", torch_bytes(small_checkpoint(sudoku_config())));
   put("all_config.yaml", kTrmYaml);
   EXPECT_EQ(found("step_1", "architecture"), "trm, token mixer without positions");
@@ -128,7 +128,7 @@ TEST_F(Convert, SaysWhatItFound) {
 }
 
 TEST_F(Convert, TheConfigurationMayLieElsewhere) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   const Checkpoint checkpoint = small_checkpoint(sudoku_config());
   put("step_1", torch_bytes(checkpoint));
   put("all_config.yaml", "arch: {H_cycles: 9, L_cycles: 9}");
@@ -145,7 +145,7 @@ TEST_F(Convert, TheConfigurationMayLieElsewhere) {
 }
 
 TEST_F(Convert, FixedPositionsAreKeptAsLearnedOnes) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   model::ModelConfig config = sudoku_config();
   config.positions = model::Positions::Learned;
   const Checkpoint checkpoint = small_checkpoint(config);
@@ -172,7 +172,7 @@ TEST_F(Convert, FixedPositionsAreKeptAsLearnedOnes) {
 }
 
 TEST_F(Convert, TablesOfRotationsAreLeftOut) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   const Checkpoint checkpoint = small_checkpoint(sudoku_config());
   Checkpoint saved = checkpoint;
   saved.tensors["rotary_emb.cos_cached"] = {{2, 2}, {1, 1, 1, 1}};
@@ -184,7 +184,7 @@ TEST_F(Convert, TablesOfRotationsAreLeftOut) {
 }
 
 TEST_F(Convert, TrainingStateCarriesItsConfiguration) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   model::ModelConfig config = sudoku_config();
   config.arch = model::Arch::Eqr;
   config.noise_scale = 0.25;
@@ -207,7 +207,7 @@ TEST_F(Convert, TrainingStateCarriesItsConfiguration) {
 }
 
 TEST_F(Convert, MissingAndExtraTensorsAreNamed) {
-  if (!has_libraries()) GTEST_SKIP() << "built without libzip or yaml-cpp";
+  if (!has_libraries()) GTEST_SKIP() << "built without yaml-cpp";
   Checkpoint checkpoint = small_checkpoint(sudoku_config());
   checkpoint.tensors.erase("q_head.bias");
   put("step_1", torch_bytes(checkpoint));

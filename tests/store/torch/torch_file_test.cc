@@ -26,21 +26,6 @@ namespace op = testing::op;
 
 class TorchFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!has_libzip()) GTEST_SKIP() << "built without libzip";
-  }
-
-  static bool has_libzip() {
-    const driftless::testing::TempDir dir;
-    write_file_atomic(dir.path() / "x", "");
-    try {
-      read_torch(dir.path() / "x");
-    } catch (const Error& error) {
-      return error.code() != ErrorCode::Unsupported;
-    }
-    return true;
-  }
-
   TorchModel read(const std::string& file) {
     write_file_atomic(dir_.path() / "step_1", file);
     return read_torch(dir_.path() / "step_1");

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random calls through the binding: each returns or raises one of our exceptions in one line, none ends Python.
+
+usage: python3 fuzz_calls.py CALLS SEED. Meant for a library with the address sanitizer.
+"""
+import sys
+
+import numpy as np
+
+import driftless
+from driftless import _model
+
+TEXTS = ["mxint4", "mxint4,rule=mse", "mxfp4", "mxint8,block=16", "int4/group32", "int8/channel,calib=mse", "nvfp4",
+         "none", "bf16", "fp8_e4m3", "int8/tensor/static", "", "mxint44", "int4/block32,scale=e5m3",
+         "uint8/token", "x" * 300, "mxint4,window=4", "\u00e9", None, 5]
+DTYPES = 9 * [np.float32] + [np.float64, np.uint8, np.int64, np.float16, ">f4", bool, np.complex64]
+TASKS = ["sudoku", "maze", "arc", "other", "", None, 7]
+
+
+class Fuzzer:
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.model = driftless.load(threads=1, slots=2)
+        self.closed = driftless.load(threads=1, slots=1)
+        self.closed.close()
+        self.boards = driftless.generate("sudoku", 2, seed=1)
+
+    def pick(self, items):
+        return items[self.rng.integers(len(items))]
+
+    def number(self):
+        return self.pick([0, 1, 2, 3, -1, 81, 2**31, 2**63 - 1, 2**64, -2**63, 1.5, None, "2"])
+
+    def array(self):
+        shape = self.pick([(), (0,), (1,), (32,), (33,), (81,), (2, 81), (0, 81), (3, 7), (1, 1, 81), (2, 0)])
+        values = self.rng.standard_normal(shape) * self.pick([1, 1e30, 1e-40, 3])
+        with np.errstate(all="ignore"):
+            x = np.asarray(values).astype(self.pick(DTYPES))
+        kind = self.rng.integers(8)
+        if kind == 0 and x.size and x.dtype.kind == "f":
+            x.reshape(-1)[0] = self.pick([np.nan, np.inf, -np.inf])
+        if kind == 1 and x.ndim:
+            x = x[::-1]
+        if kind == 2:
+            x.flags.writeable = False
+        if kind == 3:
+            x = np.zeros(x.shape, np.uint8) + 1
+        if kind == 4:
+            return self.pick([None, 3, "text", [1.0], b"bytes", object()])
+        return x
+
+    def call(self):
+        model = self.closed if self.rng.integers(10) == 0 else self.model
+        few = int(self.rng.integers(1, 3))
+        return self.pick([
+            lambda: driftless.quantize(self.array(), self.pick(TEXTS)),
+            lambda: driftless.quantize(self.array(), self.pick(TEXTS), out=self.array()),
+            lambda: driftless.inside(self.array(), self.pick(TEXTS)),
+            lambda: driftless.encode(self.array(), self.pick(TEXTS)),
+            lambda: driftless.decode(self.rng.integers(0, 256, self.rng.integers(0, 80)).astype(np.uint8),
+                                     self.pick(TEXTS), count=self.pick([None, self.number()])),
+            lambda: driftless.decode(self.array(), self.pick(TEXTS)),
+            lambda: driftless.canonical(self.pick(TEXTS)),
+            lambda: model.solve(self.array(), steps=few),
+            lambda: model.solve(self.boards, steps=few, puzzles=self.array(), seeds=self.array()),
+            lambda: model.solve(self.boards, steps=few, out=self.array()),
+            lambda: model.reset(self.number(), self.array(), puzzle=self.number(), seed=self.number()),
+            lambda: model.reset(int(self.rng.integers(2)), self.boards.inputs[0]),
+            lambda: model.step([self.number()]),
+            lambda: model.step([0, 1]),
+            lambda: model.states(self.number()),
+            lambda: model.logits(self.number()),
+            lambda: model.set_states(self.number(), self.array(), self.array()),
+            lambda: next(model.trajectory(self.array(), steps=few, seed=self.number())),
+            lambda: driftless.load(self.rng.bytes(self.rng.integers(0, 200))),
+            lambda: driftless.load(self.damaged(), threads=1, slots=1),
+            lambda: driftless.load(self.pick(["/nowhere", "", ".", b"", 4, None]), weights=self.pick(TEXTS),
+                                   threads=self.number(), slots=self.pick([0, 1, -1, None, "x"])),
+            lambda: driftless.read_boards(self.pick(["/nowhere", "", ".", __file__, 4]), task=self.pick(TASKS)),
+            lambda: driftless.generate("sudoku", 1, seed=self.number()),
+            lambda: driftless.generate(self.pick(TASKS), self.pick([0, -1, None, "x"]), seed=self.number()),
+            lambda: driftless.to_text(self.pick(TASKS), self.array()),
+            lambda: driftless.draw(self.pick(TASKS), self.array()),
+            lambda: driftless.to_tokens(self.pick(TASKS), self.pick(["..1", "\0", "\u20ac", "", None, 4])),
+            lambda: self.boards.check(self.array()),
+            lambda: driftless.Boards.from_arrays(self.pick(TASKS), self.array(), self.array(), self.array()),
+            lambda: driftless.evaluate(model, self.pick([self.boards, "/nowhere", None, 4]), steps=few,
+                                       halting=self.pick(["fixed", "halt", "x", None, 3])),
+        ])()
+
+    def damaged(self):
+        """The bundled model with a few bytes changed or cut off."""
+        data = bytearray(_model.bundled_model().read_bytes())
+        for _ in range(self.rng.integers(1, 4)):
+            data[self.rng.integers(self.pick([len(data), 4000, 8]))] = self.rng.integers(256)
+        return bytes(data[:self.rng.integers(len(data))] if self.rng.integers(2) else data)
+
+
+def main():
+    calls, seed = int(sys.argv[1]), int(sys.argv[2])
+    fuzzer = Fuzzer(seed)
+    kinds = {}
+    for number in range(calls):
+        try:
+            fuzzer.call()
+            kind = "returned"
+        except driftless.DriftlessError as error:
+            kind = type(error).__name__
+            assert str(error) and "\n" not in str(error), f"call {number}: {error!r}"
+            assert not isinstance(error, driftless.InternalError), f"call {number}: {error!r}"
+        kinds[kind] = kinds.get(kind, 0) + 1
+    print(f"{calls} calls, seed {seed}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
+
+
+if __name__ == "__main__":
+    main()
