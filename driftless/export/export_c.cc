@@ -120,7 +120,7 @@ std::string source_text(const CModel& model, const store::PackedModel& packed,
   std::string text = mixer_macros(model) + replaced(without_includes(c_parts()), "/*@section@*/",
                                                     section_text(options.section));
   if (model.has_attention()) text += rope_data(model) + without_includes(c_attention());
-  return text + data + without_includes(c_model());
+  return text + data + without_includes(c_recursion());
 }
 
 }  // namespace
@@ -143,7 +143,8 @@ CExport export_c(const store::PackedModel& packed, const COptions& options) {
   const auto chosen = chosen_kernels(options);
   const CModel model = c_model_of(packed, options.tile);
   const auto reasoner = native::make_native_reasoner(packed, {.slots = 1});
-  CExport out{.weight_bytes = 0,
+  CExport out{.files = {},
+              .weight_bytes = 0,
               .table_bytes = table_bytes(model, packed),
               .arena_bytes = arena_bytes(model, kBytePlace),
               .dsp_arena_bytes = arena_bytes(model, kHalfwordPlace),

@@ -35,7 +35,7 @@ bool has_word(std::string_view text, std::string_view word) {
 
 bool is_taken(std::string_view name) {
   if (name == "reasoner") return false;  // what stands for the name
-  const auto texts = {c_header(),      c_parts(),       c_attention(),    c_model(),
+  const auto texts = {c_header(),      c_parts(),       c_attention(),    c_recursion(),
                       c_kernels_dsp(), c_kernels_mve(), c_kernels_riscv()};
   return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end() ||
          std::any_of(texts.begin(), texts.end(), [&](auto text) { return has_word(text, name); });

@@ -11,23 +11,23 @@ typedef struct {
 
 typedef struct {
   rows input;
-  int8_t *work;
-  float *attended;      /* [positions][width] */
+  int8_t* work;
+  float* attended;      /* [positions][width] */
   float *keys, *values; /* [positions][head width]; of int8 only those of one tile */
-  float *queries;       /* [tile][head width] */
-  float *scores;        /* [positions] */
+  float* queries;       /* [tile][head width] */
+  float* scores;        /* [positions] */
 #if REASONER_INT8_ATTENTION
-  int8_t *key_codes;   /* [positions][head width] */
-  int8_t *value_codes; /* [head width][positions] */
+  int8_t* key_codes;   /* [positions][head width] */
+  int8_t* value_codes; /* [head width][positions] */
   float *key_scales, *value_scales;
-  uint8_t *shares; /* [positions] */
+  uint8_t* shares; /* [positions] */
 #endif
 } attention_scratch;
 
 #if REASONER_ROPE_SEGMENTS
-static void rotate(float *values, uint32_t position) {
+static void rotate(float* values, uint32_t position) {
   const uint32_t half = REASONER_ROPE_HALF;
-  const float *const turns = reasoner_rope + 2 * position * REASONER_ROPE_SEGMENTS * half;
+  const float* const turns = reasoner_rope + 2 * position * REASONER_ROPE_SEGMENTS * half;
   uint32_t segment, i;
   for (segment = 0; segment < REASONER_ROPE_SEGMENTS; segment++, values += 2 * half)
     for (i = 0; i < half; i++) {
@@ -40,13 +40,13 @@ static void rotate(float *values, uint32_t position) {
     }
 }
 #else
-static void rotate(float *values, uint32_t position) {
+static void rotate(float* values, uint32_t position) {
   (void)values;
   (void)position;
 }
 #endif
 
-static float largest_of(const float *values, uint32_t count) {
+static float largest_of(const float* values, uint32_t count) {
   float largest = values[0];
   uint32_t i;
   for (i = 1; i < count; i++)
@@ -58,7 +58,7 @@ static float largest_of(const float *values, uint32_t count) {
 static const activations int8_row = {-127.0f, 127.0f, 0, 0, 0, 0, 8, 0, 0, 1};
 
 /* Values `step` apart to codes under one scale. Returns it, or 0 where a value is not finite. */
-static float encode_codes(const float *x, uint32_t step, uint32_t count, int8_t *codes) {
+static float encode_codes(const float* x, uint32_t step, uint32_t count, int8_t* codes) {
   const uint32_t largest = largest_bits(x, step, count);
   float scale = float_of(largest) / 127.0f;
   uint32_t i;
@@ -84,7 +84,7 @@ static uint8_t share_code(float t) {
   return (uint8_t)(bits_of(fused(p, 255.0f, round_code)) - bits_of(round_code));
 }
 
-static int attend(const attention_scratch *s, const float *query, float *out) {
+static int attend(const attention_scratch* s, const float* query, float* out) {
   const uint32_t width = REASONER_HEAD_WIDTH, positions = REASONER_POSITIONS;
   int8_t codes[REASONER_HEAD_WIDTH];
   const float scale = encode_codes(query, 1, width, codes);
@@ -94,7 +94,7 @@ static int attend(const attention_scratch *s, const float *query, float *out) {
   uint32_t i, k;
   if (!(scale > 0.0f)) return 0;
   for (i = 0; i < positions; i++) {
-    const int8_t *const key = s->key_codes + i * width;
+    const int8_t* const key = s->key_codes + i * width;
     int32_t sum = 0;
     for (k = 0; k < width; k++) sum += codes[k] * key[k];
     s->scores[i] = (float)sum * (scale * s->key_scales[i]);
@@ -106,7 +106,7 @@ static int attend(const attention_scratch *s, const float *query, float *out) {
   }
   inverse = 1.0f / (float)total;
   for (i = 0; i < width; i++) {
-    const int8_t *const channel = s->value_codes + i * positions;
+    const int8_t* const channel = s->value_codes + i * positions;
     int32_t sum = 0;
     for (k = 0; k < positions; k++) sum += s->shares[k] * channel[k];
     out[i] = (float)sum * (inverse * s->value_scales[i]);
@@ -114,13 +114,13 @@ static int attend(const attention_scratch *s, const float *query, float *out) {
   return 1;
 }
 #else
-static int attend(const attention_scratch *s, const float *query, float *out) {
+static int attend(const attention_scratch* s, const float* query, float* out) {
   const uint32_t width = REASONER_HEAD_WIDTH, positions = REASONER_POSITIONS;
   float lanes[16] = {0};
   float largest, inverse;
   uint32_t i, k;
   for (i = 0; i < positions; i++) {
-    const float *const key = s->keys + i * width;
+    const float* const key = s->keys + i * width;
     float sum = 0.0f;
     for (k = 0; k < width; k++) sum = fused(query[k], key[k], sum);
     s->scores[i] = sum;
@@ -147,7 +147,7 @@ static uint32_t tile_count(uint32_t first) {
   return left < REASONER_POSITION_TILE ? left : REASONER_POSITION_TILE;
 }
 
-static int take_rows(const linear *layer, const attention_scratch *s, const float *h,
+static int take_rows(const linear* layer, const attention_scratch* s, const float* h,
                      uint32_t count) {
   uint32_t row;
   for (row = 0; row < count; row++)
@@ -157,7 +157,7 @@ static int take_rows(const linear *layer, const attention_scratch *s, const floa
 }
 
 /* Keys and values of a head, at all positions. */
-static int take_head(const attention *layers, const attention_scratch *s, const float *h,
+static int take_head(const attention* layers, const attention_scratch* s, const float* h,
                      uint32_t head) {
   const uint32_t width = REASONER_HEAD_WIDTH;
   uint32_t first, row;
@@ -189,7 +189,7 @@ static int take_head(const attention *layers, const attention_scratch *s, const 
   return 1;
 }
 
-static int attend_head(const attention *layers, const attention_scratch *s, const float *h,
+static int attend_head(const attention* layers, const attention_scratch* s, const float* h,
                        uint32_t head) {
   const uint32_t width = REASONER_HEAD_WIDTH;
   const target queries = {s->queries, width, 1, 0};
@@ -209,7 +209,7 @@ static int attend_head(const attention *layers, const attention_scratch *s, cons
   return 1;
 }
 
-static int mix_positions(const attention *layers, const attention_scratch *s, float *h) {
+static int mix_positions(const attention* layers, const attention_scratch* s, float* h) {
   uint32_t head, first, row;
   for (head = 0; head < REASONER_HEADS; head++)
     if (!attend_head(layers, s, h, head)) return 0;
@@ -218,8 +218,7 @@ static int mix_positions(const attention *layers, const attention_scratch *s, fl
     const target sum = {h + first * REASONER_WIDTH, REASONER_WIDTH, 1, 1};
     if (!take_rows(&layers->output, s, s->attended + first * REASONER_WIDTH, count)) return 0;
     multiply(&layers->output, 0, REASONER_WIDTH, &s->input, count, s->work, &sum);
-    for (row = 0; row < count; row++)
-      norm_row(h + (first + row) * REASONER_WIDTH, REASONER_WIDTH);
+    for (row = 0; row < count; row++) norm_row(h + (first + row) * REASONER_WIDTH, REASONER_WIDTH);
   }
   return 1;
 }

@@ -59,7 +59,8 @@ static uint64_t shifted_sticky(uint64_t value, int shift) {
 
 /* To nearest, ties to even. Requires a significand above zero. */
 static float rounded(uint32_t sign, uint64_t significand, int exponent) {
-  const magnitude m = normalized(significand, exponent);
+  const int carry = (int)(significand >> 62); /* the two terms of a sum may have one */
+  const magnitude m = normalized(shifted_sticky(significand, carry), exponent + carry);
   int place = m.exponent + 61; /* of the highest bit */
   int shift = 38;
   uint64_t kept;

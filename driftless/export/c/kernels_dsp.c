@@ -8,9 +8,8 @@
 #include "reasoner.h"
 
 #if REASONER_KERNELS == REASONER_KERNELS_DSP
-#include <string.h>
-
 #include <arm_acle.h>
+#include <string.h>
 
 static int16x2_t even_bytes(uint32_t word) { return __sxtb16(word); }
 
@@ -21,7 +20,7 @@ static int16x2_t odd_bytes(uint32_t word) {
 }
 
 /* Four bytes of weights to their place. */
-static void put_word(int8_t *at, uint32_t word) {
+static void put_word(int8_t* at, uint32_t word) {
   const int16x2_t even = even_bytes(word), odd = odd_bytes(word);
   memcpy(at, &even, 4);
   memcpy(at + 4, &odd, 4);
@@ -32,7 +31,7 @@ static uint32_t mantissas(uint32_t codes, unsigned shift, uint32_t offset) {
   return (((codes ^ 0x08080808u) << shift) + offset) ^ 0x80808080u;
 }
 
-void reasoner_put4(int8_t *work, const uint8_t *codes, unsigned shift) {
+void reasoner_put4(int8_t* work, const uint8_t* codes, unsigned shift) {
   const uint32_t offset = 0x01010101u * (128u - (8u << shift));
   int i;
   for (i = 0; i < 16; i += 4) {
@@ -43,7 +42,7 @@ void reasoner_put4(int8_t *work, const uint8_t *codes, unsigned shift) {
   }
 }
 
-void reasoner_put8(int8_t *work, const int8_t *values) {
+void reasoner_put8(int8_t* work, const int8_t* values) {
   int i;
   for (i = 0; i < 32; i += 4) {
     uint32_t word;
@@ -53,36 +52,35 @@ void reasoner_put8(int8_t *work, const int8_t *values) {
 }
 
 /* Four weights of both rows, 64 bytes apart, times four bytes of two rows of activations. */
-#define STEP(k)                                                              \
-  __asm__("ldrd %0, %1, [%2, %3]" : "=r"(w0), "=r"(w1) : "r"(w), "i"(8 * (k)), "m"(*w)); \
-  memcpy(&word, a + 4 * (k), 4);                                             \
-  even_a = even_bytes(word);                                                 \
-  odd_a = odd_bytes(word);                                                   \
-  memcpy(&word, b + 4 * (k), 4);                                             \
-  even_b = even_bytes(word);                                                 \
-  odd_b = odd_bytes(word);                                                   \
-  s00 = __smlad(w1, odd_a, __smlad(w0, even_a, s00));                        \
-  s10 = __smlad(w1, odd_b, __smlad(w0, even_b, s10));                        \
+#define STEP(k)                                                                               \
+  __asm__("ldrd %0, %1, [%2, %3]" : "=r"(w0), "=r"(w1) : "r"(w), "i"(8 * (k)), "m"(*w));      \
+  memcpy(&word, a + 4 * (k), 4);                                                              \
+  even_a = even_bytes(word);                                                                  \
+  odd_a = odd_bytes(word);                                                                    \
+  memcpy(&word, b + 4 * (k), 4);                                                              \
+  even_b = even_bytes(word);                                                                  \
+  odd_b = odd_bytes(word);                                                                    \
+  s00 = __smlad(w1, odd_a, __smlad(w0, even_a, s00));                                         \
+  s10 = __smlad(w1, odd_b, __smlad(w0, even_b, s10));                                         \
   __asm__("ldrd %0, %1, [%2, %3]" : "=r"(w0), "=r"(w1) : "r"(w), "i"(8 * (k) + 64), "m"(*w)); \
-  s01 = __smlad(w1, odd_a, __smlad(w0, even_a, s01));                        \
+  s01 = __smlad(w1, odd_a, __smlad(w0, even_a, s01));                                         \
   s11 = __smlad(w1, odd_b, __smlad(w0, even_b, s11));
 
 /* Two rows at a time, the last one twice where it is alone. */
-void reasoner_dot(const int8_t *work, uint32_t blocks, const int8_t *codes, uint32_t count,
-                  int32_t *sums) {
+void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* codes, uint32_t count,
+                  int32_t* sums) {
   const uint32_t stride = 32 * blocks;
   uint32_t row;
   for (row = 0; row < count; row += 2) {
-    const int8_t *a = codes + row * stride;
-    const int8_t *b = row + 1 < count ? a + stride : a;
-    const int8_t *const end = a + stride;
-    const int8_t *w = work;
+    const int8_t* a = codes + row * stride;
+    const int8_t* b = row + 1 < count ? a + stride : a;
+    const int8_t* const end = a + stride;
+    const int8_t* w = work;
     int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0;
     while (a != end) {
       int16x2_t w0, w1, even_a, odd_a, even_b, odd_b;
       uint32_t word;
-      STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
-      a += 32;
+      STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) a += 32;
       b += 32;
       w += 128;
     }

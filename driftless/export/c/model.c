@@ -4,12 +4,12 @@
 
 typedef char reasoner_arena_is_as_planned[sizeof(reasoner) == REASONER_ARENA_BYTES ? 1 : -1];
 
-static float value_at(const table *values, uint32_t at) {
+static float value_at(const table* values, uint32_t at) {
   return values->half != 0 ? float_of((uint32_t)values->half[at] << 16) : values->whole[at];
 }
 
 /* The embedded input: sqrt(D) times prefix rows and tokens, or their mean with the positions. */
-static float input_at(const reasoner *model, uint32_t position, uint32_t channel) {
+static float input_at(const reasoner* model, uint32_t position, uint32_t channel) {
   float value = 0.0f;
 #if REASONER_PREFIX
   const uint32_t at = position * REASONER_WIDTH + channel;
@@ -19,8 +19,9 @@ static float input_at(const reasoner *model, uint32_t position, uint32_t channel
   } else
 #endif
   {
-    value = value_at(&token_table,
-                     model->tokens[position - REASONER_PREFIX] * (uint32_t)REASONER_WIDTH + channel);
+    value =
+        value_at(&token_table,
+                 model->tokens[position - REASONER_PREFIX] * (uint32_t)REASONER_WIDTH + channel);
   }
 #if REASONER_LEARNED_POSITIONS
   value += value_at(&position_table, position * REASONER_WIDTH + channel);
@@ -28,7 +29,7 @@ static float input_at(const reasoner *model, uint32_t position, uint32_t channel
   return value * REASONER_INPUT_SCALE;
 }
 
-static void inject_input(reasoner *model) {
+static void inject_input(reasoner* model) {
   uint32_t position, i;
   for (position = 0; position < REASONER_POSITIONS; position++)
     for (i = 0; i < REASONER_WIDTH; i++) {
@@ -37,7 +38,7 @@ static void inject_input(reasoner *model) {
     }
 }
 
-static int run_network(reasoner *model, uint32_t network, float *h) {
+static int run_network(reasoner* model, uint32_t network, float* h) {
   uint32_t i;
   for (i = network_first[network]; i < network_first[network + 1]; i++) {
     const swiglu_scratch channels = CHANNEL_SCRATCH(model);
@@ -55,7 +56,7 @@ static int run_network(reasoner *model, uint32_t network, float *h) {
 
 #if REASONER_QUANTIZED_LOGITS || REASONER_QUANTIZED_HALT
 /* One row times a quantized head. */
-static int run_head(reasoner *model, const linear *head, const float *x, float *out) {
+static int run_head(reasoner* model, const linear* head, const float* x, float* out) {
   const rows row = HEAD_ROW(model);
   const target to = {out, 0, 1, 0};
   if (!quantize_row(&head->input, x, 1, REASONER_WIDTH, &row, 0)) return 0;
@@ -64,7 +65,7 @@ static int run_head(reasoner *model, const linear *head, const float *x, float *
 }
 #endif
 
-static int run_halt(reasoner *model) {
+static int run_halt(reasoner* model) {
   uint32_t output;
 #if REASONER_QUANTIZED_HALT
   if (!run_head(model, &halt_head, model->z_h, model->halt)) return 0;
@@ -82,7 +83,7 @@ static int run_halt(reasoner *model) {
   return 1;
 }
 
-static int run_logits(reasoner *model, const float *h, float *logits) {
+static int run_logits(reasoner* model, const float* h, float* logits) {
 #if REASONER_QUANTIZED_LOGITS
   return run_head(model, &logits_head, h, logits);
 #else
@@ -98,7 +99,7 @@ static int run_logits(reasoner *model, const float *h, float *logits) {
 #endif
 }
 
-static int run_step(reasoner *model) {
+static int run_step(reasoner* model) {
   uint32_t round, cycle, i;
   for (round = 0; round < REASONER_H_CYCLES; round++) {
     for (cycle = 0; cycle < REASONER_L_CYCLES; cycle++) {
@@ -111,7 +112,7 @@ static int run_step(reasoner *model) {
   return run_halt(model);
 }
 
-int reasoner_init(reasoner *model) {
+int reasoner_init(reasoner* model) {
   volatile float near_one = 1.0f + 0x1p-12f, minus_one = -1.0f;
   const float one = near_one, less = minus_one;
   memset(model, 0, sizeof(*model));
@@ -119,7 +120,7 @@ int reasoner_init(reasoner *model) {
   return one * one + less == 0x1p-11f ? REASONER_OK : REASONER_BAD_BUILD;
 }
 
-int reasoner_set_board(reasoner *model, const uint8_t *tokens, uint32_t puzzle) {
+int reasoner_set_board(reasoner* model, const uint8_t* tokens, uint32_t puzzle) {
   uint32_t i, position;
   model->phase = 0;
   for (i = 0; i < REASONER_CELLS; i++)
@@ -137,7 +138,7 @@ int reasoner_set_board(reasoner *model, const uint8_t *tokens, uint32_t puzzle) 
   return REASONER_OK;
 }
 
-int reasoner_step(reasoner *model, float *halt) {
+int reasoner_step(reasoner* model, float* halt) {
   if (model->phase == 0) return REASONER_NO_BOARD;
   model->phase = 0;
   if (!run_step(model)) return REASONER_NOT_FINITE;
@@ -146,7 +147,7 @@ int reasoner_step(reasoner *model, float *halt) {
   return REASONER_OK;
 }
 
-int reasoner_logits(reasoner *model, uint32_t cell, float *logits) {
+int reasoner_logits(reasoner* model, uint32_t cell, float* logits) {
   if (model->phase != 2) return REASONER_NO_BOARD;
   if (cell >= REASONER_CELLS) return REASONER_BAD_CELL;
   return run_logits(model, model->z_h + (REASONER_PREFIX + cell) * REASONER_WIDTH, logits)
@@ -154,7 +155,7 @@ int reasoner_logits(reasoner *model, uint32_t cell, float *logits) {
              : REASONER_NOT_FINITE;
 }
 
-int reasoner_answer(reasoner *model, uint8_t *tokens) {
+int reasoner_answer(reasoner* model, uint8_t* tokens) {
   float logits[REASONER_VOCABULARY];
   uint32_t cell, token;
   for (cell = 0; cell < REASONER_CELLS; cell++) {
@@ -168,7 +169,7 @@ int reasoner_answer(reasoner *model, uint8_t *tokens) {
   return REASONER_OK;
 }
 
-static uint64_t hash_floats(uint64_t hash, const float *values, uint32_t count) {
+static uint64_t hash_floats(uint64_t hash, const float* values, uint32_t count) {
   uint32_t i;
   int byte;
   for (i = 0; i < count; i++) {
@@ -178,14 +179,14 @@ static uint64_t hash_floats(uint64_t hash, const float *values, uint32_t count) 
   return hash;
 }
 
-uint64_t reasoner_hash(const reasoner *model) {
+uint64_t reasoner_hash(const reasoner* model) {
   uint64_t hash = ((uint64_t)0xcbf29ce4u << 32) | 0x84222325u;
   hash = hash_floats(hash, model->z_h, REASONER_POSITIONS * REASONER_WIDTH);
   hash = hash_floats(hash, model->z_l, REASONER_POSITIONS * REASONER_WIDTH);
   return hash_floats(hash, model->halt, 2);
 }
 
-int reasoner_self_test(reasoner *model) {
+int reasoner_self_test(reasoner* model) {
   uint8_t tokens[REASONER_CELLS];
   uint32_t i;
   int code = reasoner_init(model);

@@ -27,17 +27,17 @@
 
 /* Constants that are bfloat16 where that holds them all: `half` or `whole` is null. */
 typedef struct {
-  const uint16_t *half;
-  const float *whole;
+  const uint16_t* half;
+  const float* whole;
 } table;
 
 /* The weights of a linear layer, in blocks of 32 along the inputs: mantissas of `bits` bits, low
  * bits first, those of 4 bits with codes 0 to 15 in the low halves of a block's 16 bytes. Rows have
  * exponents by block (`exponents`, largest shift `window`), or scales: one each or one for all. */
 typedef struct {
-  const uint8_t *codes;
-  const uint8_t *exponents;
-  const float *scales;
+  const uint8_t* codes;
+  const uint8_t* exponents;
+  const float* scales;
   uint32_t outputs, inputs;
   uint8_t bits, window, fraction, scale_step, bytes_fit;
 } weights;
@@ -59,9 +59,9 @@ typedef struct {
 /* Quantized rows: `blocks` blocks of 32 integers each. Shifts are left over where shifted integers
  * do not fit bytes. */
 typedef struct {
-  int8_t *codes;
-  uint8_t *shifts;
-  float *scales;
+  int8_t* codes;
+  uint8_t* shifts;
+  float* scales;
   uint32_t blocks;
 } rows;
 

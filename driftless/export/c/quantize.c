@@ -4,7 +4,7 @@
 
 #define INFINITY_BITS 0x7f800000u
 
-static uint32_t largest_bits(const float *x, uint32_t step, uint32_t count) {
+static uint32_t largest_bits(const float* x, uint32_t step, uint32_t count) {
   uint32_t largest = 0;
   uint32_t i;
   for (i = 0; i < count; i++) {
@@ -15,7 +15,7 @@ static uint32_t largest_bits(const float *x, uint32_t step, uint32_t count) {
 }
 
 /* The shared exponent of a block whose largest magnitude has these bits. */
-static int block_exponent(const activations *form, uint32_t bits) {
+static int block_exponent(const activations* form, uint32_t bits) {
   int octave = -127, exponent, most;
   uint32_t fraction;
   if (bits == 0) return -127;
@@ -32,7 +32,7 @@ static int block_exponent(const activations *form, uint32_t bits) {
 }
 
 /* The nearest integer, ties to even, as the low bits of a sum with 1.5 * 2^23 count it. */
-static int8_t nearest(const activations *form, float value) {
+static int8_t nearest(const activations* form, float value) {
   uint32_t bits;
   if (value < form->lowest) value = form->lowest;
   if (value > form->highest) value = form->highest;
@@ -42,8 +42,8 @@ static int8_t nearest(const activations *form, float value) {
 
 /* Up to 32 values to the mantissas of a block; zeros fill it. Returns 0 for a value that is not
  * finite. */
-static int encode_block(const activations *form, const float *x, uint32_t step, uint32_t count,
-                        int8_t *codes, uint8_t *exponent_code) {
+static int encode_block(const activations* form, const float* x, uint32_t step, uint32_t count,
+                        int8_t* codes, uint8_t* exponent_code) {
   const uint32_t largest = largest_bits(x, step, count);
   const float unit = power_of_two(form->fraction);
   float scale;
@@ -71,9 +71,9 @@ static int8_t shifted_right(int8_t m, int shift) {
 }
 
 /* Applies the window to a row of mantissas whose `shifts` are exponent codes yet. */
-static void finish_row(const activations *form, const rows *out, uint32_t row) {
-  int8_t *codes = out->codes + row * out->blocks * 32;
-  uint8_t *const shifts = out->shifts + row * out->blocks;
+static void finish_row(const activations* form, const rows* out, uint32_t row) {
+  int8_t* codes = out->codes + row * out->blocks * 32;
+  uint8_t* const shifts = out->shifts + row * out->blocks;
   int top = 0, base;
   uint32_t block, i;
   for (block = 0; block < out->blocks; block++)
@@ -92,9 +92,9 @@ static void finish_row(const activations *form, const rows *out, uint32_t row) {
 }
 
 /* One scale for the whole row. */
-static int scale_row(const activations *form, const float *x, uint32_t step, uint32_t count,
-                     const rows *out, uint32_t row) {
-  int8_t *const codes = out->codes + row * out->blocks * 32;
+static int scale_row(const activations* form, const float* x, uint32_t step, uint32_t count,
+                     const rows* out, uint32_t row) {
+  int8_t* const codes = out->codes + row * out->blocks * 32;
   const uint32_t largest = largest_bits(x, step, count);
   const float most = form->highest > -form->lowest ? form->highest : -form->lowest;
   const float least = power_of_two(-126);
@@ -113,8 +113,8 @@ static int scale_row(const activations *form, const float *x, uint32_t step, uin
 }
 
 /* `count` values, `step` apart, to a row. Returns 0 for a value that is not finite. */
-static int quantize_row(const activations *form, const float *x, uint32_t step, uint32_t count,
-                        const rows *out, uint32_t row) {
+static int quantize_row(const activations* form, const float* x, uint32_t step, uint32_t count,
+                        const rows* out, uint32_t row) {
   uint32_t block;
   if (!form->is_block) return scale_row(form, x, step, count, out, row);
   for (block = 0; block < out->blocks; block++) {

@@ -51,26 +51,26 @@ enum {
 /*@arena@*/
 
 /* Must come first. Returns REASONER_OK or REASONER_BAD_BUILD. */
-int reasoner_init(reasoner *model);
+int reasoner_init(reasoner* model);
 /* REASONER_CELLS tokens; the puzzle is a row of the model's table, 0 for most. */
-int reasoner_set_board(reasoner *model, const uint8_t *tokens, uint32_t puzzle);
+int reasoner_set_board(reasoner* model, const uint8_t* tokens, uint32_t puzzle);
 /* One supervision step; the halt logit goes to `halt`, unless that is null. */
-int reasoner_step(reasoner *model, float *halt);
+int reasoner_step(reasoner* model, float* halt);
 /* The likeliest token of each cell. */
-int reasoner_answer(reasoner *model, uint8_t *tokens);
+int reasoner_answer(reasoner* model, uint8_t* tokens);
 /* REASONER_VOCABULARY logits of a cell. */
-int reasoner_logits(reasoner *model, uint32_t cell, float *logits);
+int reasoner_logits(reasoner* model, uint32_t cell, float* logits);
 /* FNV-1a, 64 bits, of the bits of z_h, z_l and both halt logits, low bytes first. */
-uint64_t reasoner_hash(const reasoner *model);
+uint64_t reasoner_hash(const reasoner* model);
 /* One step of a board of its own against the native engine's hash. Takes the model's place. */
-int reasoner_self_test(reasoner *model);
+int reasoner_self_test(reasoner* model);
 
 /* What the kernels provide. `work` has two rows of weights, block by block: block b of row r at
  * work + (2 b + r) * REASONER_PLACE. */
-void reasoner_put4(int8_t *work, const uint8_t *codes, unsigned shift);
-void reasoner_put8(int8_t *work, const int8_t *values);
-void reasoner_dot(const int8_t *work, uint32_t blocks, const int8_t *rows, uint32_t count,
-                  int32_t *sums);
+void reasoner_put4(int8_t* work, const uint8_t* codes, unsigned shift);
+void reasoner_put8(int8_t* work, const int8_t* values);
+void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* rows, uint32_t count,
+                  int32_t* sums);
 
 #ifdef __cplusplus
 }

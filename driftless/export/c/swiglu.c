@@ -11,27 +11,27 @@ typedef struct {
 typedef struct {
   rows input, hidden;
   float *gate, *up; /* [tile][32] */
-  float *floats;    /* [tile][inner], where hidden rows have one scale */
-  int8_t *work;
+  float* floats;    /* [tile][inner], where hidden rows have one scale */
+  int8_t* work;
 } swiglu_scratch;
 
 /* Rows of a state: value i of row r is h[r * row_step + i * step]. */
 typedef struct {
-  float *h;
+  float* h;
   uint32_t row_step, step, count;
 } tile;
 
-static int fill_hidden(const swiglu *layers, const swiglu_scratch *scratch, uint32_t count,
+static int fill_hidden(const swiglu* layers, const swiglu_scratch* scratch, uint32_t count,
                        uint32_t block) {
   const uint32_t inner = layers->down.weight.inputs;
-  const activations *const form = &layers->down.input;
+  const activations* const form = &layers->down.input;
   const target gate = {scratch->gate, 32, 1, 0}, up = {scratch->up, 32, 1, 0};
   uint32_t row, i;
   multiply(&layers->gate_up, block * 32, 32, &scratch->input, count, scratch->work, &gate);
   multiply(&layers->gate_up, inner + block * 32, 32, &scratch->input, count, scratch->work, &up);
   for (row = 0; row < count; row++) {
-    float *const out = form->is_block ? scratch->gate + row * 32
-                                      : scratch->floats + row * inner + block * 32;
+    float* const out =
+        form->is_block ? scratch->gate + row * 32 : scratch->floats + row * inner + block * 32;
     const uint32_t at = row * scratch->hidden.blocks + block;
     for (i = 0; i < 32; i++)
       out[i] = silu_times(scratch->gate[row * 32 + i], scratch->up[row * 32 + i]);
@@ -43,10 +43,10 @@ static int fill_hidden(const swiglu *layers, const swiglu_scratch *scratch, uint
 }
 
 /* h + down(...), not yet normed. Returns 0 for a value that is not finite. */
-static int add_swiglu(const swiglu *layers, const swiglu_scratch *scratch, const tile *at) {
+static int add_swiglu(const swiglu* layers, const swiglu_scratch* scratch, const tile* at) {
   const uint32_t inner = layers->down.weight.inputs;
   const uint32_t length = layers->gate_up.weight.inputs;
-  const activations *const form = &layers->down.input;
+  const activations* const form = &layers->down.input;
   const target sum = {at->h, at->row_step, at->step, 1};
   uint32_t row, block;
   for (row = 0; row < at->count; row++)
@@ -66,14 +66,14 @@ static int add_swiglu(const swiglu *layers, const swiglu_scratch *scratch, const
 }
 
 /* Sums have 16 lanes, added in pairs. */
-static float lane_sum(float *lanes) {
+static float lane_sum(float* lanes) {
   int width, i;
   for (width = 8; width > 0; width /= 2)
     for (i = 0; i < width; i++) lanes[i] += lanes[i + width];
   return lanes[0];
 }
 
-static void norm_row(float *h, uint32_t count) {
+static void norm_row(float* h, uint32_t count) {
   float lanes[16] = {0};
   float scale;
   uint32_t i;
@@ -82,7 +82,7 @@ static void norm_row(float *h, uint32_t count) {
   for (i = 0; i < count; i++) h[i] *= scale;
 }
 
-static int mix_channels(const swiglu *layers, const swiglu_scratch *scratch, float *h) {
+static int mix_channels(const swiglu* layers, const swiglu_scratch* scratch, float* h) {
   uint32_t first, row;
   for (first = 0; first < REASONER_POSITIONS; first += REASONER_POSITION_TILE) {
     tile at = {h + first * REASONER_WIDTH, REASONER_WIDTH, 1, REASONER_POSITIONS - first};
@@ -94,7 +94,7 @@ static int mix_channels(const swiglu *layers, const swiglu_scratch *scratch, flo
 }
 
 #if REASONER_HAS_ATTENTION == 0
-static void norm_column(float *h) {
+static void norm_column(float* h) {
   float squares = 0.0f, scale;
   uint32_t row;
   for (row = 0; row < REASONER_POSITIONS; row++)
@@ -103,7 +103,7 @@ static void norm_column(float *h) {
   for (row = 0; row < REASONER_POSITIONS; row++) h[row * REASONER_WIDTH] *= scale;
 }
 
-static int mix_tokens(const swiglu *layers, const swiglu_scratch *scratch, float *h) {
+static int mix_tokens(const swiglu* layers, const swiglu_scratch* scratch, float* h) {
   uint32_t first, i;
   for (first = 0; first < REASONER_WIDTH; first += REASONER_CHANNEL_TILE) {
     tile at = {h + first, 1, REASONER_WIDTH, REASONER_WIDTH - first};
