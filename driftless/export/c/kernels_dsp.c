@@ -11,7 +11,7 @@
 #include <arm_acle.h>
 #include <string.h>
 
-static int16x2_t even_bytes(uint32_t word) { return __sxtb16(word); }
+static int16x2_t even_bytes(uint32_t word) { return __sxtb16((int8x4_t)word); }
 
 static int16x2_t odd_bytes(uint32_t word) {
   int16x2_t out;
