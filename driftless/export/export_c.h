@@ -12,8 +12,8 @@
 namespace driftless::exporter {
 
 struct COptions {
-  std::string name;     ///< of the model in C
-  std::string section;  ///< for constants; "": where the compiler puts them
+  std::string name{};     ///< of the model in C
+  std::string section{};  ///< for constants; "": where the compiler puts them
   /// Of dsp, mve and riscv, those to write beside plain C.
   std::vector<std::string> kernels = {"dsp", "mve", "riscv"};
   int64_t tile = 16;       ///< most rows that pass a mixer together: more need memory, fewer time
@@ -27,7 +27,7 @@ struct CFile {
 };
 
 struct CExport {
-  std::vector<CFile> files;
+  std::vector<CFile> files{};
   int64_t weight_bytes = 0;
   int64_t table_bytes = 0;  ///< embeddings, positions, float heads
   int64_t arena_bytes = 0;  ///< with kernels in plain C

@@ -33,7 +33,7 @@ TEST_P(Host, HasTheBitsOfTheNativeEngine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Host, ::testing::ValuesIn(testing::small_models()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& row) { return row.param.name; });
 
 // Every undefined step ends the program.
 TEST_P(Host, DoesNothingUndefined) {

@@ -64,13 +64,13 @@ inline std::vector<SmallModel> small_models() {
                        const char* precision = "none") {
     all.push_back({name, config, weights, acts, coverage, precision});
   };
-  add("Heads", tokens, "mxint4,window=4", "mxint4,window=4", quant::Coverage::All);
-  add("Int8", tokens, "int8/channel", "int8/token", quant::Coverage::All);
+  add("Heads", tokens, "mxint4,window=4", "mxint4,window=4", quant::Coverage::Linear);
+  add("Int8", tokens, "int8/channel", "int8/token", quant::Coverage::Linear);
   add("Int8Tensor", attention, "int8/tensor", "int8/token");
   add("Int4", tokens, "int4/channel", "int4/token");
   add("MxInt3", tokens, "mxint3,window=4", "mxint3,window=4");
   add("MxInt2", tokens, "mxint2,window=4", "mxint2,window=4");
-  add("MxInt8", attention, "mxint8,window=2", "mxint8,window=2", quant::Coverage::All);
+  add("MxInt8", attention, "mxint8,window=2", "mxint8,window=2", quant::Coverage::Linear);
   add("MxInt4Wide", tokens, "mxint4,window=8", "mxint4,window=8");
   add("MxInt6ByInt8", tokens, "mxint6,window=2", "int8/token");
   add("Rules", tokens, "mxint4,rule=mse,window=4", "mxint4,rule=round,window=1");
