@@ -141,8 +141,8 @@ CExport export_c(const store::PackedModel& packed, const COptions& options) {
   DRIFTLESS_REQUIRE(options.tile >= 1 && options.tile <= kMostTile, ErrorCode::InvalidArgument,
                     "tile; got ", options.tile, ", expected 1 to ", kMostTile);
   const auto chosen = chosen_kernels(options);
+  const auto reasoner = native::make_native_reasoner(packed, {.slots = 1});  // refuses by layer
   const CModel model = c_model_of(packed, options.tile);
-  const auto reasoner = native::make_native_reasoner(packed, {.slots = 1});
   CExport out{.files = {},
               .weight_bytes = 0,
               .table_bytes = table_bytes(model, packed),

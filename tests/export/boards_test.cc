@@ -47,7 +47,7 @@ constexpr Board kBoards[] = {
      "mps3.ld", 1.5},
     {"Rv32", kRiscv, "--specs=picolibc.specs -march=rv32im -mabi=ilp32", "qemu-system-riscv32",
      "virt -bios none", "port_riscv.c", "riscv.ld", 12},
-    {"Rv32F", kRiscv, "--specs=picolibc.specs -march=rv32imfc -mabi=ilp32f", "qemu-system-riscv32",
+    {"Rv32F", kRiscv, "--specs=picolibc.specs -march=rv32imf -mabi=ilp32f", "qemu-system-riscv32",
      "virt -bios none", "port_riscv.c", "riscv.ld", 5},
 };
 
@@ -58,10 +58,10 @@ Outcome compile(const Firmware& firmware, const Board& board) {
 }
 
 Outcome run(const Firmware& firmware, const Board& board) {
-  return run_program("timeout 500 " + std::string(board.emulator) + " -M " + board.machine +
+  return run_program("timeout 300 " + std::string(board.emulator) + " -M " + board.machine +
                      " -icount shift=0 -nographic -semihosting-config enable=on,target=native"
                      " -kernel " +
-                     (firmware.path() / "check").string() + " </dev/null");
+                     (firmware.path() / "check").string() + " </dev/null 2>&1");
 }
 
 /// Bytes of a section of the linked program.

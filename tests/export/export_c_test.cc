@@ -23,7 +23,7 @@ const std::string& text_of(const CExport& made, const std::string& name) {
 
 TEST(ExportC, NamesAreIdentifiers) {
   EXPECT_EQ(identifier_of("sudoku-small-mxint4.safetensors"), "sudoku_small_mxint4");
-  for (const char* good : {"a", "sudoku_small", "Model9", "reasoner"})
+  for (const char* good : {"net", "sudoku_small", "Model9", "reasoner"})
     EXPECT_NO_THROW(require_identifier(good)) << good;
   for (const char* bad : {"", "9x", "a-b", "_hidden", "x y", "caf\xc3\xa9", "a\n",
                           "a_name_of_more_characters_than_C99_keeps_apart"})

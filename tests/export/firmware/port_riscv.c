@@ -27,22 +27,39 @@ static uint32_t semihost(uint32_t operation, const void* argument) {
 
 void port_text(const char* text) { semihost(4, text); }
 
+/* Of a register whose name the assembler knows with an extension that every hart here has. */
+#define READ(name, out)                                                                    \
+  __asm__ volatile(".option push\n .option arch, +zicsr\n csrr %0, " name "\n .option pop" \
+                   : "=r"(out))
+
 uint64_t port_instructions(void) {
   uint32_t high, low, again;
   do {
-    __asm__ volatile("csrr %0, minstreth" : "=r"(high));
-    __asm__ volatile("csrr %0, minstret" : "=r"(low));
-    __asm__ volatile("csrr %0, minstreth" : "=r"(again));
+    READ("minstreth", high);
+    READ("minstret", low);
+    READ("minstreth", again);
   } while (high != again);
   return (uint64_t)high << 32 | low;
 }
 
-void begin(void) {
-  uint32_t reason[2] = {0x20026, 0};
-  uint32_t* at;
-  for (at = &bss_first; at < &bss_last; at++) *at = 0;
-  reason[1] = (uint32_t)main();
+static void leave(uint32_t code) {
+  const uint32_t reason[2] = {0x20026, code};
   semihost(0x20, reason);
   for (;;) {
   }
+}
+
+__attribute__((aligned(4))) static void fault(void) {
+  port_text("fault\n");
+  leave(99);
+}
+
+void begin(void) {
+  uint32_t* at;
+  __asm__ volatile(
+      ".option push\n .option arch, +zicsr\n csrw mtvec, %0\n csrs mstatus, %1\n .option pop"
+      :
+      : "r"(fault), "r"(0x2000)); /* floats on, where there are any */
+  for (at = &bss_first; at < &bss_last; at++) *at = 0;
+  leave((uint32_t)main());
 }
