@@ -58,10 +58,10 @@ Outcome compile(const Firmware& firmware, const Board& board) {
 }
 
 Outcome run(const Firmware& firmware, const Board& board) {
-  return run_program("timeout 300 " + std::string(board.emulator) + " -M " + board.machine +
+  return run_program("{ timeout 300 " + std::string(board.emulator) + " -M " + board.machine +
                      " -icount shift=0 -nographic -semihosting-config enable=on,target=native"
                      " -kernel " +
-                     (firmware.path() / "check").string() + " </dev/null 2>&1");
+                     (firmware.path() / "check").string() + " </dev/null 2>&1; }");
 }
 
 /// Bytes of a section of the linked program.
