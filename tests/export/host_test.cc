@@ -43,6 +43,22 @@ TEST_P(Host, DoesNothingUndefined) {
   expect_native_bits(packed(GetParam()), sanitizers, {.boards = 1, .steps = 1});
 }
 
+// Any calls, boards and states, by libFuzzer.
+TEST(HostFuzz, BoardsAndStepsDoNothingUndefined) {
+  if (!testing::has_program("clang")) GTEST_SKIP() << "skipped: no clang";
+  const Firmware firmware(packed({"", testing::config_named("HrmTokens")}), {});
+  const std::string folder = firmware.path().string();
+  const std::string program = folder + "/fuzz";
+  const Outcome compiled = run_program(
+      "clang -std=c99 -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I" +
+      folder + " " + testing::kFirmware + "/fuzz.c " + folder + "/probe.c -o " + program);
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  const Outcome ran = run_program(
+      program + " -seed=1 -runs=3000 -max_total_time=10 -artifact_prefix=" + folder + "/");
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("Done "), std::string::npos) << ran.err;
+}
+
 TEST(HostFused, ProductsOfTheProcessorHaveTheSameBits) {
   if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
   if (run_program("grep -qw fma /proc/cpuinfo").exit_code != 0)

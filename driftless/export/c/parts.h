@@ -11,7 +11,7 @@
 #if defined(__FAST_MATH__)
 #error "reasoner: compile without -ffast-math: it changes bits"
 #endif
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "reasoner: floats must be rounded to 32 bits at once: on x86 compile with -mfpmath=sse"
 #endif
 #if defined(__clang__)

@@ -54,6 +54,8 @@ static void calibrate(void) {
   SYSTICK[1] = 0xffffff;
   SYSTICK[2] = 0;
   SYSTICK[0] = 7;
+  while (SYSTICK[2] == 0) {
+  } /* until it has begun */
   before = ticks();
   __asm__ volatile("1: subs %0, #1\n bne 1b" : "+r"(count) : : "cc");
   instructions_of_2_16_ticks = ((uint64_t)2000000 << 16) / (ticks() - before);
