@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run as a script: writes OUT, a C++ source whose driftless::report::FUNCTION() returns the text of
-# FILES. Each file becomes one raw string literal.
+# Run as a script: writes OUT, a C++ source whose driftless::NAMESPACE::FUNCTION() returns the text of
+# FILES, as driftless/MODULE/assets.h declares it. Each file becomes one raw string literal.
 set(parts "")
 foreach(file IN LISTS FILES)
   file(READ ${file} text)
@@ -10,11 +10,11 @@ foreach(file IN LISTS FILES)
   endif()
   string(APPEND parts "R\"driftless(${text}\n)driftless\"\n")
 endforeach()
-file(WRITE ${OUT} "#include \"driftless/report/assets.h\"
-namespace driftless::report {
+file(WRITE ${OUT} "#include \"driftless/${MODULE}/assets.h\"
+namespace driftless::${NAMESPACE} {
 std::string_view ${FUNCTION}() {
   return
 ${parts};
 }
-}  // namespace driftless::report
+}  // namespace driftless::${NAMESPACE}
 ")

@@ -66,3 +66,17 @@ function(driftless_tests NAME)
   gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." DISCOVERY_TIMEOUT 60
                        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS "${arg_LABELS}")
 endfunction()
+
+# driftless_embed(MODULE NAMESPACE FUNCTION FILE...): a source of the module that defines the function of its assets.h
+# of that name, which returns the text of the files, one after the other.
+function(driftless_embed MODULE NAMESPACE FUNCTION)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${FUNCTION}.cc)
+  add_custom_command(
+    OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -D MODULE=${MODULE} -D NAMESPACE=${NAMESPACE} -D FUNCTION=${FUNCTION} "-DFILES=${ARGN}"
+            -D OUT=${source} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
+    VERBATIM)
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-Wno-overlength-strings")
+  target_sources(driftless_${MODULE} PRIVATE ${source})
+endfunction()

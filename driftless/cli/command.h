@@ -13,6 +13,7 @@ void add_convert_command(const Verb& verb);
 void add_data_command(const Verb& verb);
 void add_info_command(const Verb& verb);
 void add_quantize_command(const Verb& verb);
+void add_export_command(const Verb& verb);
 void add_eval_command(const Verb& verb);
 void add_solve_command(const Verb& verb);
 void add_bench_command(const Verb& verb);

@@ -53,6 +53,8 @@ constexpr std::array kVerbs = {
     Entry{"bench", "how fast a model runs here", add_bench_command},
     Entry{"quantize", "pack a model's weights; says whether the native engine runs them",
           add_quantize_command},
+    Entry{"export", "a packed model as code for other machines: C99 for microcontrollers",
+          add_export_command},
     Entry{"accumulators", "the accumulator widths that a model needs", add_accumulators_command},
     Entry{"train", "train a model as a recipe says (needs libtorch)", add_train_command},
     Entry{"qat", "train a quantized model from a float one (needs libtorch)", add_qat_command},

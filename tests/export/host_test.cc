@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exported models on this machine: states after every step have the bits of the native engine.
+#include <gtest/gtest.h>
+
+#include "tests/export/firmware.h"
+#include "tests/export/small_models.h"
+
+namespace driftless::exporter {
+namespace {
+
+using driftless::testing::Outcome;
+using driftless::testing::run_program;
+using testing::CheckOptions;
+using testing::Firmware;
+using testing::packed;
+using testing::SmallModel;
+
+void expect_native_bits(const store::PackedModel& model, const std::string& compiler,
+                        const CheckOptions& check = {}) {
+  const Firmware firmware(model, check);
+  const Outcome compiled = firmware.compile(compiler, "port_host.c");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  const Outcome ran = run_program((firmware.path() / "check").string());
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_EQ(testing::without_counts(ran.out), testing::expected_lines(model, check));
+}
+
+class Host : public ::testing::TestWithParam<SmallModel> {};
+
+TEST_P(Host, HasTheBitsOfTheNativeEngine) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  expect_native_bits(packed(GetParam()), "gcc -O1");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Host, ::testing::ValuesIn(testing::small_models()),
+                         [](const auto& row) { return row.param.name; });
+
+// Every undefined step ends the program.
+TEST_P(Host, DoesNothingUndefined) {
+  if (!testing::has_program("clang")) GTEST_SKIP() << "skipped: no clang";
+  const std::string sanitizers =
+      "clang -O1 -g0 -fsanitize=address,undefined -fno-sanitize-recover=all";
+  expect_native_bits(packed(GetParam()), sanitizers, {.boards = 1, .steps = 1});
+}
+
+// Any calls, boards and states, by libFuzzer.
+TEST(HostFuzz, BoardsAndStepsDoNothingUndefined) {
+  if (!testing::has_program("clang")) GTEST_SKIP() << "skipped: no clang";
+  const Firmware firmware(packed({"", testing::config_named("HrmTokens")}), {});
+  const std::string folder = firmware.path().string();
+  const std::string program = folder + "/fuzz";
+  const Outcome compiled = run_program(
+      "clang -std=c99 -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I" +
+      folder + " " + testing::kFirmware + "/fuzz.c " + folder + "/probe.c -o " + program);
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  const Outcome ran = run_program(
+      program + " -seed=1 -runs=3000 -max_total_time=10 -artifact_prefix=" + folder + "/");
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("Done "), std::string::npos) << ran.err;
+}
+
+TEST(HostFused, ProductsOfTheProcessorHaveTheSameBits) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  if (run_program("grep -qw fma /proc/cpuinfo").exit_code != 0)
+    GTEST_SKIP() << "skipped: this processor does not fuse";
+  expect_native_bits(packed(testing::sudoku_like()), "gcc -O2 -mfma -mavx2");
+}
+
+TEST(HostContraction, IsRefused) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  const Firmware firmware(packed(testing::sudoku_like()), {});
+  const std::string source = (firmware.path() / "probe.c").string();
+  const auto compiles = [&](const std::string& flags) {
+    return run_program("gcc " + flags + " -fsyntax-only " + source);
+  };
+  EXPECT_EQ(compiles("-std=gnu11 -ffp-contract=off -DPROBE_CONTRACTS_NOTHING").exit_code, 0);
+  EXPECT_NE(compiles("-std=gnu11").err.find("-ffp-contract=off"), std::string::npos);
+  EXPECT_NE(compiles("-std=c99 -ffast-math").err.find("-ffast-math"), std::string::npos);
+}
+
+TEST(HostContraction, IsNoticedWhenItRuns) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  if (run_program("grep -qw fma /proc/cpuinfo").exit_code != 0)
+    GTEST_SKIP() << "skipped: this processor does not fuse";
+  const Firmware firmware(packed(testing::sudoku_like()), {.has_wrong_calls = false});
+  const Outcome compiled = firmware.compile("gcc -O2 -mfma -ffp-contract=fast", "port_host.c");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  const Outcome ran = run_program((firmware.path() / "check").string());
+  EXPECT_EQ(ran.out, "ended " + testing::hex(6) + "\n");  // PROBE_BAD_BUILD
+}
+
+// Objects keep to themselves, whatever the models.
+TEST(HostPrograms, HoldSeveralModels) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  const driftless::testing::TempDir folder;
+  std::string sources;
+  const auto add = [&](const SmallModel& small, const char* name) {
+    const CExport made = export_c(packed(small), {.name = name, .kernels = {"c"}});
+    for (const CFile& file : made.files) testing::write_text(folder.path() / file.name, file.text);
+    sources += (folder.path() / (std::string(name) + ".c")).string() + " ";
+  };
+  add(testing::sudoku_like(), "alpha");
+  add({"", testing::config_named("HrmRope")}, "beta");
+  testing::write_text(folder.path() / "main.c",
+                      "#include \"alpha.h\"\n#include \"beta.h\"\n"
+                      "static alpha a[2]; static beta b;\n"
+                      "int main(void) {\n"
+                      "  static const uint8_t tokens[ALPHA_CELLS] = {1, 2};\n"
+                      "  uint64_t lone;\n"
+                      "  if (alpha_self_test(&a[0]) || beta_self_test(&b)) return 1;\n"
+                      "  if (alpha_set_board(&a[0], tokens, 0) || alpha_step(&a[0], 0)) return 2;\n"
+                      "  if (alpha_step(&a[0], 0)) return 3;\n"
+                      "  lone = alpha_hash(&a[0]);\n"
+                      "  if (alpha_set_board(&a[0], tokens, 0) || alpha_step(&a[0], 0)) return 4;\n"
+                      "  if (beta_self_test(&b) || alpha_self_test(&a[1])) return 5;\n"
+                      "  if (alpha_step(&a[0], 0)) return 6;\n"
+                      "  return alpha_hash(&a[0]) == lone ? 0 : 7;\n"
+                      "}\n");
+  const std::string program = (folder.path() / "main").string();
+  const Outcome compiled = run_program("gcc -O1 " + std::string(testing::kWarnings) + " " +
+                                       sources + program + ".c -o " + program);
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  EXPECT_EQ(run_program(program).exit_code, 0);
+}
+
+TEST(HostModels, BundledSudokuHasTheBitsOfTheNativeEngine) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  const store::PackedModel model = store::load_packed("models/sudoku-small-mxint4.safetensors");
+  expect_native_bits(model, "gcc -O2", {.boards = 1, .steps = 2, .has_wrong_calls = false});
+}
+
+}  // namespace
+}  // namespace driftless::exporter
