@@ -36,7 +36,6 @@ driftless_isa(x86_64 avxvnni -mavx2 -mfma -mavxvnni)
 driftless_isa(x86_64 avx2 -mavx2 -mfma)
 driftless_isa(aarch64 neon_dot -march=armv8.2-a+dotprod)
 driftless_isa(aarch64 neon)
-driftless_isa(wasm32 wasm_relaxed -O3 -msimd128 -mrelaxed-simd)
 driftless_isa(wasm32 wasm_simd -O3 -msimd128)
 
 # Writes the C++ file GENERATED with the list of one family, for the instruction sets that follow.

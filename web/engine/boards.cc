@@ -28,8 +28,15 @@ Json read_board(const task::Task& task, const Json& request) {
 }
 
 Json make_board(const task::Task& task, const Json& request) {
-  task::need(task, &task::Task::generator, "board", "generator");
-  const auto values = request.at("values").get<std::vector<int64_t>>();
+  const task::Generator* const generator =
+      task::need(task, &task::Task::generator, "board", "generator");
+  const Json& asked = request.at("values");
+  DRIFTLESS_REQUIRE(asked.empty() || asked.size() == generator->options.size(),
+                    ErrorCode::InvalidArgument, "board: values; got ", asked.size(),
+                    ", expected none or ", generator->options.size());
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < asked.size(); ++i)
+    values.push_back(asked[i].is_null() ? generator->options[i].usual : asked[i].get<int64_t>());
   Rng rng(request.at("seed").get<uint64_t>());
   return to_json(task::generate(
       task, {.cells = request.at("cells").get<int64_t>(), .values = values}, rng));
@@ -49,7 +56,7 @@ Json list_tasks() {
     Json options = Json::array();
     if (task.generator != nullptr)
       for (const task::GeneratorOption& option : task.generator->options)
-        options.push_back({{"name", option.name}, {"help", option.help}, {"usual", option.usual}});
+        options.push_back({{"name", option.name}, {"help", option.help}});
     all.push_back({{"name", task.name},
                    {"alphabet", task.alphabet},
                    {"sample", task.sample},
