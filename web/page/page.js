@@ -38,9 +38,9 @@ const guarded = (body) => async (...inputs) => {
   }
 };
 
-const bytesOf = async (text) => {
-  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+const unzipped = async (bytes) => {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
 
@@ -331,9 +331,9 @@ const open = guarded(async () => {
   const line = fromLink();
   listen();
   const modules = {};
-  for (const [variant, text] of Object.entries(data.modules)) modules[variant] = await bytesOf(text);
+  for (const [variant, text] of Object.entries(data.modules)) modules[variant] = await unzipped(bytesOf(text));
   const {variants} = await thinker.ask("setUp", {modules});
-  await useFile(await bytesOf(data.model), data.name);
+  await useFile(bytesOf(data.model), data.name);
   if (variants[0] === "plain") say("This browser has no vectors for WebAssembly, so the model runs on plain code, which is slower.");
   const sample = line || page.task.sample;
   if (sample) useLine(sample).catch((error) => { say(error.message); return random(); });

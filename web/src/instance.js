@@ -124,7 +124,7 @@ export class Instance {
       return body();
     } catch (error) {
       if (error instanceof DriftlessError) throw error;
-      throw new DriftlessError(`engine: stopped; ${error.message}`, 16);
+      throw Object.assign(new DriftlessError(`engine: stopped; ${error.message}`, 16), {cause: error});
     }
   }
 }
