@@ -18,6 +18,6 @@ set(site "-D_LIBCPP___CONFIG_SITE -D_LIBCPP_ABI_VERSION=2 -D_LIBCPP_ABI_NAMESPAC
 string(APPEND site " -D_LIBCPP_HAS_MUSL_LIBC -D_LIBCPP_HAS_NO_VENDOR_AVAILABILITY_ANNOTATIONS")
 string(APPEND site " -D_LIBCPP_ENABLE_ASSERTIONS_DEFAULT=0")
 set(CMAKE_CXX_FLAGS_INIT
-  "-fwasm-exceptions -nostdinc++ -isystem ${web_folder}/wasi/include -isystem ${libcxx} ${site}")
+  "-fwasm-exceptions -nostdinc++ -isystem ${web_folder}/wasi/std -isystem ${libcxx} ${site}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-nodefaultlibs -mexec-model=reactor -Wl,--gc-sections")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
