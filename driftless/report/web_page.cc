@@ -29,8 +29,8 @@ std::string base64(std::span<const std::byte> bytes) {
 /// A JSON string that no reader of HTML takes for a tag.
 std::string json_text(std::string_view text) {
   std::string shown;
-  for (const char c : nlohmann::json(text).dump(-1, ' ', true,
-                                                nlohmann::json::error_handler_t::replace))
+  for (const char c :
+       nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace))
     if (c == '<')
       shown += "\\u003c";
     else

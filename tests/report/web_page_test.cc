@@ -18,13 +18,16 @@ std::string page_of(std::string_view name, std::string_view model) {
 
 TEST(WebPage, HoldsTheModelInBase64) {
   // The examples of RFC 4648.
-  const std::vector<std::pair<std::string, std::string>> examples = {
-      {"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},
-      {"foo", "Zm9v"},  {"foob", "Zm9vYg=="},  {"fooba", "Zm9vYmE="},
-      {"foobar", "Zm9vYmFy"}, {"\xff\xfe\xfd", "//79"}};
+  const std::vector<std::pair<std::string, std::string>> examples = {{"", ""},
+                                                                     {"f", "Zg=="},
+                                                                     {"fo", "Zm8="},
+                                                                     {"foo", "Zm9v"},
+                                                                     {"foob", "Zm9vYg=="},
+                                                                     {"fooba", "Zm9vYmE="},
+                                                                     {"foobar", "Zm9vYmFy"},
+                                                                     {"\xff\xfe\xfd", "//79"}};
   for (const auto& [bytes, text] : examples)
-    EXPECT_EQ(page_of("m", bytes),
-              "<script>{\"name\":\"m\",\"model\":\"" + text + "\"}</script>");
+    EXPECT_EQ(page_of("m", bytes), "<script>{\"name\":\"m\",\"model\":\"" + text + "\"}</script>");
 }
 
 TEST(WebPage, NameIsNoMarkup) {

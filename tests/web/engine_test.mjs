@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
 import {DriftlessError, load, runnableVariants} from "../../web/src/index.js";
-import {boards, firstDifference, formats, model, reference} from "./reference.mjs";
+import {boards, compared, firstDifference, formats, model, reference} from "./reference.mjs";
 
 const program = process.argv[2];
 const sample = "3.....5....26.....9..5....37...4....5.49....1.2.....9..9.2..617.6.4....9..1....4.";
@@ -21,15 +21,15 @@ const refuses = (promise, word, code) => assert.rejects(promise, (error) => {
 const tests = {
   async "every step has the CPU's bits"() {
     for (const [name, choice] of Object.entries(formats)) {
-      const expected = reference(program, choice, 64);
-      assert.equal(expected.length, 64);
+      const expected = reference(program, choice, compared);
+      assert.equal(expected.length, compared);
       for (const variant of runnableVariants()) {
         const thinker = await load(file, {...choice, variant});
         assert.ok(thinker.info.native);
         // Without vectors a step takes ten times as long, and has no kernels of its own.
-        const compared = variant === "plain" ? expected.slice(0, 2) : expected;
-        assert.equal(firstDifference(thinker, compared), null, `${name}, ${variant}`);
-        console.log(`  ${name}, ${variant} (${thinker.info.kernels}): ${compared.length} boards`);
+        const some = variant === "plain" ? expected.slice(0, 1) : expected;
+        assert.equal(firstDifference(thinker, some), null, `${name}, ${variant}`);
+        console.log(`  ${name}, ${variant} (${thinker.info.kernels}): ${some.length} boards`);
       }
     }
   },

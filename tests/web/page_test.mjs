@@ -8,7 +8,7 @@ import {tmpdir} from "node:os";
 import {join} from "node:path";
 
 import {Browser, chromium} from "../report/browser/chromium.mjs";
-import {firstDifference, formats, model, reference} from "./reference.mjs";
+import {compared, firstDifference, formats, model, reference} from "./reference.mjs";
 
 const [program, driftless] = process.argv.slice(2);
 if (!chromium) {
@@ -168,7 +168,7 @@ const tests = {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
     for (const [name, choice] of Object.entries(formats)) {
-      const expected = reference(program, choice, 64);
+      const expected = reference(program, choice, compared);
       const bytes = readFileSync(model).toString("base64");
       // The page's own worker script, with the comparison in the place of its questions.
       const difference = await page.evaluate(`new Promise(async (resolve) => {

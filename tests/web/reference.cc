@@ -14,6 +14,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/file.h"
 #include "driftless/task/table.h"
+
 #include "web/engine/session.h"
 
 namespace {
@@ -28,9 +29,9 @@ std::string hex(uint64_t value) {
 
 void print_boards(char** arguments) {
   web::Session session(read_file(arguments[1]), {arguments[4], arguments[5]});
-  DRIFTLESS_REQUIRE(session.is_native(), ErrorCode::Unsupported, "reference: runs on integers only");
-  const auto boards =
-      task::read_examples(task::find_task(session.config().task), arguments[2]);
+  DRIFTLESS_REQUIRE(session.is_native(), ErrorCode::Unsupported,
+                    "reference: runs on integers only");
+  const auto boards = task::read_examples(task::find_task(session.config().task), arguments[2]);
   const auto count = std::min<size_t>(boards.size(), std::strtoul(arguments[3], nullptr, 10));
   for (size_t board = 0; board < count; ++board) {
     nlohmann::json line{{"input", boards[board].input}, {"steps", nlohmann::json::array()}};

@@ -5,6 +5,9 @@ import {spawnSync} from "node:child_process";
 export const model = "models/sudoku-small-mxint4.safetensors";
 export const boards = "models/demo-sudoku.csv";
 
+/// How many boards are compared; fewer where somebody waits.
+export const compared = Number(process.env.DRIFTLESS_WEB_BOARDS ?? 64);
+
 /// What runs natively: the packed model, and the same weights in int8.
 export const formats = {
   mxint4: {weights: "", activations: ""},

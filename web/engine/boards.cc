@@ -38,8 +38,8 @@ Json make_board(const task::Task& task, const Json& request) {
   for (size_t i = 0; i < asked.size(); ++i)
     values.push_back(asked[i].is_null() ? generator->options[i].usual : asked[i].get<int64_t>());
   Rng rng(request.at("seed").get<uint64_t>());
-  return to_json(task::generate(
-      task, {.cells = request.at("cells").get<int64_t>(), .values = values}, rng));
+  return to_json(
+      task::generate(task, {.cells = request.at("cells").get<int64_t>(), .values = values}, rng));
 }
 
 Json judge(const task::Task& task, const Json& request) {

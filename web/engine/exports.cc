@@ -14,6 +14,7 @@
 #include "driftless/base/json.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/loop/kernels/epilogues.h"
+
 #include "web/engine/boards.h"
 #include "web/engine/session.h"
 

@@ -62,7 +62,9 @@ std::unique_ptr<reason::Reasoner> try_native(const store::Checkpoint& checkpoint
   }
 }
 
-bool keeps_file(const Choice& choice) { return choice.weights.empty() && choice.activations.empty(); }
+bool keeps_file(const Choice& choice) {
+  return choice.weights.empty() && choice.activations.empty();
+}
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model under one number format and the board it thinks about: what the page and the npm package
-// call, and what tests run on the CPU to compare with.
+// One model under one number format and the board it thinks about: what the page and the npm
+// package call, and what tests run on the CPU to compare with.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++ exceptions over WebAssembly's own: Debian's libc++abi is built without. clang compiles `throw` to a call of
-// __cxa_throw and each `catch` to a landing pad, which asks _Unwind_CallPersonality for the handler that fits; the
-// Itanium C++ ABI says the rest. Where that reads a table of the compiler's, the layout is that of LLVM 16: addresses
-// absolute, call sites numbered.
+// C++ exceptions over WebAssembly's own: Debian's libc++abi is built without. clang compiles
+// `throw` to a call of
+// __cxa_throw and each `catch` to a landing pad, which asks _Unwind_CallPersonality for the handler
+// that fits; the Itanium C++ ABI says the rest. Where that reads a table of the compiler's, the
+// layout is that of LLVM 16: addresses absolute, call sites numbered.
 //
 // One thread, and an exception that nobody catches leaves to JavaScript.
 #include <cstddef>
@@ -29,8 +30,8 @@ namespace {
 
 using TypeInfo = __cxxabiv1::__shim_type_info;
 
-/// Before each thrown object. An exception that std::rethrow_exception throws again has a header of its own and shares
-/// the object of `primary`.
+/// Before each thrown object. An exception that std::rethrow_exception throws again has a header of
+/// its own and shares the object of `primary`.
 struct alignas(16) Thrown {
   int64_t references;  ///< the throw itself and every exception_ptr
   int64_t handlers;    ///< that run; negative while thrown again from one
@@ -38,7 +39,7 @@ struct alignas(16) Thrown {
   Thrown* next;        ///< caught before
   const std::type_info* type;
   void* (*destroy)(void*);  ///< destructors return their object on this architecture
-  void* adjusted;  ///< the object as the handler's type
+  void* adjusted;           ///< the object as the handler's type
 };
 
 Thrown* g_caught = nullptr;
@@ -131,7 +132,8 @@ int _Unwind_CallPersonality(void* exception) {
     if (filter > 0) {
       const auto* const type = reinterpret_cast<const TypeInfo* const*>(types)[-filter];
       void* adjusted = object_of(thrown);
-      if (type == nullptr || type->can_catch(static_cast<const TypeInfo*>(thrown->type), adjusted)) {
+      if (type == nullptr ||
+          type->can_catch(static_cast<const TypeInfo*>(thrown->type), adjusted)) {
         thrown->adjusted = adjusted;
         __wasm_lpad_context.selector = static_cast<uintptr_t>(filter);
         return 0;

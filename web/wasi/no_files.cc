@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library calls to read files, where there are none. The linker takes these before those of
-// the libraries.
+// What the library calls to read files, where there are none. The linker takes these before those
+// of the libraries.
 #include <filesystem>
 #include <string>
 #include <vector>

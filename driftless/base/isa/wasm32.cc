@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine that does not know an instruction refuses the whole module, so that there are several of
-// them (web/CMakeLists.txt), each with a table of its own in the place of this one. Here is that of
-// a module without vectors.
+// An engine that does not know an instruction refuses the whole module, so that there are several
+// of them (web/CMakeLists.txt), each with a table of its own in the place of this one. Here is that
+// of a module without vectors.
 #include <array>
 
 #include "driftless/base/isa.h"

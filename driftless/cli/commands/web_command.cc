@@ -41,8 +41,8 @@ void write_page(const Options& options) {
   DRIFTLESS_REQUIRE(config.task == "sudoku" || config.task == "maze", ErrorCode::Unsupported,
                     path.string(), ": the page shows boards of sudoku and maze; got task ",
                     config.task);
-  const std::string text = report::web_page(page, "page.html", path.filename().string(),
-                                            read_file(path));
+  const std::string text =
+      report::web_page(page, "page.html", path.filename().string(), read_file(path));
   write_file_atomic(options.out, text);
   std::printf("%s: %.2f MB, opens from disk or any host\n", options.out.c_str(),
               static_cast<double>(text.size()) * 1e-6);

@@ -56,8 +56,7 @@ struct WasmSimd {
   }
   static void store_scaled(float* p, const I& sums, const float* column_scales,
                            float row_scale) noexcept {
-    const v128_t scale =
-        wasm_f32x4_mul(wasm_f32x4_splat(row_scale), wasm_v128_load(column_scales));
+    const v128_t scale = wasm_f32x4_mul(wasm_f32x4_splat(row_scale), wasm_v128_load(column_scales));
     wasm_v128_store(p, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(columns(sums)), scale));
   }
 
