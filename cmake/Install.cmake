@@ -10,6 +10,11 @@ foreach(name models recipes)
   file(RELATIVE_PATH target ${data_folder} ${PROJECT_SOURCE_DIR}/${name})
   file(CREATE_LINK ${target} ${data_folder}/${name} SYMBOLIC)
 endforeach()
+# The page that runs models in a browser, where scripts/build_web has built it.
+set(web_folder ${PROJECT_SOURCE_DIR}/build/wasm/share)
+file(MAKE_DIRECTORY ${web_folder})
+file(RELATIVE_PATH target ${data_folder} ${web_folder})
+file(CREATE_LINK ${target} ${data_folder}/web SYMBOLIC)
 
 # Manual page and completions, written by the program from its own table of flags.
 set(manual_folder ${PROJECT_BINARY_DIR}/manual)
@@ -32,6 +37,7 @@ if(TARGET driftless_mpi)
 endif()
 install(DIRECTORY models recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/driftless
         PATTERN recipes/queue EXCLUDE)
+install(FILES ${web_folder}/page.html DESTINATION ${CMAKE_INSTALL_DATADIR}/driftless/web OPTIONAL)
 install(FILES LICENSE THIRD_PARTY.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${manual_folder}/driftless.man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME driftless.1)
 install(FILES ${manual_folder}/driftless.bash

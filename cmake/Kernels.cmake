@@ -10,6 +10,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(DRIFTLESS_ARCHITECTURE x86_64)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(DRIFTLESS_ARCHITECTURE aarch64)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
+  set(DRIFTLESS_ARCHITECTURE wasm32)
 else()
   set(DRIFTLESS_ARCHITECTURE generic)
 endif()
@@ -34,23 +36,19 @@ driftless_isa(x86_64 avxvnni -mavx2 -mfma -mavxvnni)
 driftless_isa(x86_64 avx2 -mavx2 -mfma)
 driftless_isa(aarch64 neon_dot -march=armv8.2-a+dotprod)
 driftless_isa(aarch64 neon)
+driftless_isa(wasm32 wasm_simd -O3 -msimd128)
 
-function(driftless_kernels MODULE FOLDER SET HEADER)
-  cmake_parse_arguments(arg "" "" OPTIONS ${ARGN})
+# Writes the C++ file GENERATED with the list of one family, for the instruction sets that follow.
+function(driftless_kernel_list GENERATED MODULE FOLDER SET HEADER)
   set(count 0)
-  foreach(isa IN LISTS DRIFTLESS_ISAS)
-    set(file ${PROJECT_SOURCE_DIR}/driftless/${MODULE}/${FOLDER}/${isa}.cc)
-    if(EXISTS ${file})
-      target_sources(driftless_${MODULE} PRIVATE ${file})
-      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
-                                  "${DRIFTLESS_ISA_OPTIONS_${isa}};${arg_OPTIONS}")
+  foreach(isa IN LISTS ARGN)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/driftless/${MODULE}/${FOLDER}/${isa}.cc)
       string(APPEND declarations "namespace ${isa} {\nextern const ${SET} kKernels;\n}\n")
       string(APPEND rows "    Candidate{&${isa}::kKernels, \"${isa}\"},\n")
       math(EXPR count "${count} + 1")
     endif()
   endforeach()
-  set(generated ${CMAKE_CURRENT_BINARY_DIR}/${MODULE}_kernels.cc)
-  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT [[
+  file(CONFIGURE OUTPUT ${GENERATED} @ONLY CONTENT [[
 // Made by cmake/Kernels.cmake from the files of driftless/@MODULE@/@FOLDER@, best first.
 #include <array>
 
@@ -70,5 +68,21 @@ std::span<const Candidate> compiled_kernels() noexcept {
 
 }  // namespace driftless::@MODULE@
 ]])
+endfunction()
+
+function(driftless_kernels MODULE FOLDER SET HEADER)
+  cmake_parse_arguments(arg "" "" OPTIONS ${ARGN})
+  foreach(isa IN LISTS DRIFTLESS_ISAS)
+    set(file ${PROJECT_SOURCE_DIR}/driftless/${MODULE}/${FOLDER}/${isa}.cc)
+    if(EXISTS ${file})
+      target_sources(driftless_${MODULE} PRIVATE ${file})
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
+                                  "${DRIFTLESS_ISA_OPTIONS_${isa}};${arg_OPTIONS}")
+    endif()
+  endforeach()
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/${MODULE}_kernels.cc)
+  driftless_kernel_list(${generated} ${MODULE} ${FOLDER} ${SET} ${HEADER} ${DRIFTLESS_ISAS})
   target_sources(driftless_${MODULE} PRIVATE ${generated})
+  set_property(GLOBAL APPEND PROPERTY DRIFTLESS_KERNEL_FAMILIES ${MODULE})
+  set_property(GLOBAL PROPERTY DRIFTLESS_KERNELS_${MODULE} ${MODULE} ${FOLDER} ${SET} ${HEADER})
 endfunction()

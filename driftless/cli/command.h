@@ -27,6 +27,7 @@ void add_qat_command(const Verb& verb);
 void add_trace_command(const Verb& verb);
 void add_report_command(const Verb& verb);
 void add_vectors_command(const Verb& verb);
+void add_web_command(const Verb& verb);
 void add_manual_command(const Verb& verb);
 
 }  // namespace driftless::cli

@@ -50,6 +50,7 @@ constexpr std::array kVerbs = {
     Entry{"recommend", "the fewest bits per layer that keep accuracy", add_recommend_command},
     Entry{"trace", "record board trajectories for a report's player", add_trace_command},
     Entry{"report", "turn results into one page to look at", add_report_command},
+    Entry{"web", "one page that runs a model in a browser", add_web_command},
     Entry{"bench", "how fast a model runs here", add_bench_command},
     Entry{"quantize", "pack a model's weights; says whether the native engine runs them",
           add_quantize_command},

@@ -76,7 +76,7 @@ Moments input_moments(const MakeReasoner& make, std::span<const Board> boards,
     layer.weights = {};
     layer.weight_scales.clear();
   }
-  const int64_t parts = std::min(kParts, std::ssize(boards));
+  const int64_t parts = std::min<int64_t>(kParts, std::ssize(boards));
   std::vector<MomentObserver> seen(static_cast<size_t>(parts), MomentObserver(plan, exact));
   std::vector<StepObserver*> observers;
   for (MomentObserver& part : seen) observers.push_back(&part);

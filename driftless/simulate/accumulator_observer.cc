@@ -99,7 +99,8 @@ void AccumulatorObserver::observe(const reason::Observation& seen) {
   QuantizedMatrix acts = layer.unlimited.quantize({values_.data(), view.rows, view.columns});
 
   const model::State updates =
-      schedule_[static_cast<size_t>(std::min(seen.call, std::ssize(schedule_) - 1))].updates;
+      schedule_[static_cast<size_t>(std::min<int64_t>(seen.call, std::ssize(schedule_) - 1))]
+          .updates;
   LayerAccumulation& result = seen_.try_emplace({found->first, updates}, layer.blank).first->second;
   result.updates = updates;
   add_counts(integer::exponent_spread(acts), result.acts.spread);

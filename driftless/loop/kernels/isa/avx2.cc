@@ -9,6 +9,10 @@ namespace {
 using Vector = __m256;
 constexpr int64_t kTileRows = 6;
 
+[[gnu::always_inline]] inline float fused(float a, float b, float c) noexcept {
+  return __builtin_fmaf(a, b, c);
+}
+
 [[gnu::always_inline]] inline void fuse(Vector& sum, float factor, const Vector& b) noexcept {
   sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), b, sum);
 }

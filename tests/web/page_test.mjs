@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page in a headless Chromium, from a file, without a network: node page_test.mjs REFERENCE PROGRAM, after
+// scripts/build_web. Leaves with 77 where there is no Chromium. With SCREENSHOTS=FOLDER it keeps pictures there.
+import assert from "node:assert/strict";
+import {spawnSync} from "node:child_process";
+import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
+
+import {Browser, chromium} from "../report/browser/chromium.mjs";
+import {compared, firstDifference, formats, model, reference} from "./reference.mjs";
+
+const [program, driftless] = process.argv.slice(2);
+if (!chromium) {
+  console.log("skipped: no Chromium (Debian: chromium)");
+  process.exit(77);
+}
+const folder = mkdtempSync(join(tmpdir(), "driftless-web-"));
+const html = join(folder, "page.html");
+const made = spawnSync(driftless, ["web", html], {encoding: "utf8"});
+assert.equal(made.status, 0, made.stderr);
+
+const $ = (id) => `document.getElementById("${id}")`;
+const message = `${$("message")}.textContent`;
+const column = (place) => `document.querySelectorAll(".format")[${place}]`;
+const stateOf = (place) => `${column(place)}.querySelector(".state").textContent`;
+const boardText = (grid) => `[...${grid}.children].map((cell) => cell.textContent || ".").join("")`;
+const sample = "8...7.....9...5..3.......16..57....9.3......8..614.5..1...87....2.5...4....2...9.";
+const other = "3.....5....26.....9..5....37...4....5.49....1.2.....9..9.2..617.6.4....9..1....4.";
+
+/// What a page may not do: complain, or ask for anything but itself.
+function assertQuiet(page) {
+  assert.deepEqual(page.complaints, []);
+  const foreign = page.requests.filter((url) => !url.startsWith("file:") && !/^(blob|data):/.test(url));
+  assert.deepEqual(foreign, []);
+}
+
+async function picture(page, name) {
+  if (!process.env.SCREENSHOTS) return;
+  const {data} = await page.send("Page.captureScreenshot", {format: "png"});
+  writeFileSync(join(process.env.SCREENSHOTS, `${name}.png`), Buffer.from(data, "base64"));
+}
+
+const set = (page, id, value, type = "change") =>
+  page.evaluate(`(() => { const e = ${id}; e.value = ${JSON.stringify(value)}; e.dispatchEvent(new Event("${type}", {bubbles: true})); })()`);
+/// Waits until the first format has thought to the end, or another message stands there.
+const thought = (page, step = 16) => page.until(`(${$("step")}.value = 16, page.columns.every((c) => !c.isActive || c.history.length >= ${step}))`);
+
+async function use(page, line) {
+  await set(page, $("paste"), line);
+  await page.until(`page.board && lineOf(page.board.input) === ${JSON.stringify(line)}`);
+  await thought(page, 2);
+}
+
+const tests = {
+  async "is one small file"() {
+    assert.ok(statSync(html).size < 1.6e6, `${statSync(html).size} bytes`);
+    const text = readFileSync(html, "utf8");
+    assert.match(text, /Content-Security-Policy" content="default-src 'none'/);
+    assert.doesNotMatch(text.replaceAll(/"model":"[^"]*"/g, ""), /src="http|@import|url\(http/);
+  },
+
+  async "opens with a board and solves it"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    assert.equal(await page.evaluate(boardText($("editor"))), sample);
+    await use(page, other);
+    await page.evaluate(`${$("next")}.click(); ${$("next")}.click()`);
+    assert.match(await page.evaluate(stateOf(0)), /^solved, wants to stop/);
+    assert.match(await page.evaluate(boardText(`${column(0)}.querySelector(".board")`)), /^34681957215263798/);
+    assert.match(await page.evaluate(stateOf(1)), /^not solved/);
+    await page.evaluate(`${$("back")}.click()`);
+    assert.equal(await page.evaluate(`${$("step-text")}.textContent`), "1 of 16");
+    assert.ok(await page.evaluate(`document.querySelectorAll("#curves .curve polyline").length`) >= 1);
+    await page.evaluate(`${$("next")}.click()`);
+    await picture(page, "light");
+    assertQuiet(page);
+  },
+
+  async "plays, stops and rewinds by key"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    await use(page, other);
+    await set(page, $("speed"), "60");
+    await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "k", bubbles: true}))`);
+    await page.until(`page.shown >= 2`);
+    await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "k", bubbles: true}))`);
+    assert.equal(await page.evaluate(`page.timer`), null);
+    await page.evaluate(`${$("step")}.value = 0; ${$("step")}.dispatchEvent(new Event("input"))`);
+    assert.equal(await page.evaluate(boardText(`${column(0)}.querySelector(".board")`)), other);
+    assertQuiet(page);
+  },
+
+  async "compares formats, and a link brings them back"(browser) {
+    const page = await browser.open(html, {dark: true});
+    await page.until(`page.board !== null`);
+    await page.evaluate(`(() => { const s = page.columns[2].select; s.selectedIndex = 2; s.dispatchEvent(new Event("change")); })()`);
+    await page.until(`page.columns[2].isActive`);
+    await use(page, other);
+    await page.evaluate(`show(2)`);
+    await picture(page, "dark");
+    await page.click($("share"));
+    await page.until(`${$("link")}.textContent !== ""`);
+    const link = await page.evaluate(`${$("link")}.textContent`);
+    assertQuiet(page);
+    const again = await browser.open(html);
+    await again.evaluate(`location.hash = ${JSON.stringify(link.slice(link.indexOf("#")))}`);
+    await again.until(`page.columns[2].isActive && page.board && lineOf(page.board.input) === ${JSON.stringify(other)}`);
+    assertQuiet(again);
+  },
+
+  async "boards that are none get a message, and the page goes on"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    for (const [line, word] of [["11" + ".".repeat(79), /contradictory/], ["hello", /board/], ["x".repeat(81), /x/]]) {
+      await set(page, $("paste"), line);
+      await page.until(`!${$("message")}.hidden`);
+      assert.match(await page.evaluate(message), word);
+      await page.evaluate(`say("")`);
+    }
+    await page.evaluate(`location.hash = "#board=%3Cimg%20src=x%20onerror=alert(1)%3E"`);
+    await page.until(`!${$("message")}.hidden`);
+    assert.equal(await page.evaluate(`document.querySelectorAll("#message *").length`), 0);
+    await use(page, other);
+    assert.equal(await page.evaluate(`${$("message")}.hidden`), true);
+    assertQuiet(page);
+  },
+
+  async "a model file that is dropped is used, another is refused"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    const drop = (bytes, name) => page.evaluate(`(() => { const bytes = Uint8Array.from(atob("${Buffer.from(bytes).toString("base64")}"), (c) => c.charCodeAt(0));
+      const data = new DataTransfer(); data.items.add(new File([bytes], ${JSON.stringify(name)}));
+      document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true})); })()`);
+    await drop(readFileSync(model).subarray(0, 5000), "<b>cut.safetensors");
+    await page.until(`!${$("message")}.hidden`);
+    assert.match(await page.evaluate(message), /model:/);
+    await drop(readFileSync(model), "<b>mine.safetensors");
+    await page.until(`${$("model")}.textContent.startsWith("<b>mine")`);
+    assert.equal(await page.evaluate(`document.querySelectorAll("#model *").length`), 0);
+    await use(page, other);
+    assertQuiet(page);
+  },
+
+  async "counts boards until it is told to stop"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    await page.click($("count"));
+    await page.until(`/of [1-9]/.test(${$("tallies")}.textContent)`);
+    await page.click($("count"));
+    await page.until(`!page.isCounting`);
+    const text = await page.evaluate(`${$("tallies")}.tBodies[0].textContent`);
+    assert.match(text, /as in the file\d+ of \d+\d+ to \d+ %/);
+    assertQuiet(page);
+  },
+
+  async "fits a phone"(browser) {
+    const page = await browser.open(html, {width: 390, height: 844});
+    await page.until(`page.board !== null`);
+    await use(page, other);
+    await page.evaluate(`show(2)`);
+    assert.ok(await page.evaluate(`document.documentElement.scrollWidth <= 390`), "wider than the screen");
+    await picture(page, "phone");
+    assertQuiet(page);
+  },
+
+  async "every step has the CPU's bits"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    for (const [name, choice] of Object.entries(formats)) {
+      const expected = reference(program, choice, compared);
+      const bytes = readFileSync(model).toString("base64");
+      // The page's own worker script, with the comparison in the place of its questions.
+      const difference = await page.evaluate(`new Promise(async (resolve) => {
+        const code = data.worker + ";self.onmessage = async ({data: d}) => (" + ${JSON.stringify(`async (bytes, choice, expected, modules) => {
+          const difference = ${firstDifference};
+          const thinker = await Model.create(await WebAssembly.compile(modules), bytes, choice);
+          postMessage({result: difference(thinker, expected), kernels: thinker.info.kernels});
+        }`)} + ")(d.bytes, d.choice, d.expected, d.modules)";
+        const worker = new Worker(URL.createObjectURL(new Blob([code], {type: "text/javascript"})));
+        worker.onmessage = ({data}) => resolve(data);
+        worker.postMessage({bytes: bytesOf("${bytes}"), choice: ${JSON.stringify(choice)}, expected: ${JSON.stringify(expected)},
+          modules: await unzipped(bytesOf(data.modules.simd))});
+      })`);
+      assert.deepEqual(difference, {result: null, kernels: "wasm_simd"}, name);
+    }
+    assertQuiet(page);
+  },
+};
+
+let failed = 0;
+const browser = await Browser.start();
+try {
+  for (const [name, test] of Object.entries(tests)) {
+    const begin = Date.now();
+    try {
+      await test(browser);
+      console.log(`ok: ${name} (${Date.now() - begin} ms)`);
+    } catch (error) {
+      ++failed;
+      console.log(`FAILED: ${name}: ${error.stack}`);
+    }
+  }
+} finally {
+  await browser.stop();
+  rmSync(folder, {recursive: true});
+}
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thinks for the page: up to four models side by side, a step each in turn. Whatever the page asks
+// next ends a run that is under way, and every answer carries the number of its question.
+import {Model} from "./model.js";
+import {runnableVariants} from "./variants.js";
+
+const models = [];  // by place; null where there is none
+let file = null;
+let modules = null;  // variant -> bytes
+let module = null;
+let run = 0;
+
+const channel = new MessageChannel();
+/// Lets messages in between two steps.
+const breathe = () => new Promise((resolve) => {
+  channel.port1.onmessage = resolve;
+  channel.port2.postMessage(0);
+});
+
+async function compiledModule() {
+  if (module) return module;
+  const variant = runnableVariants().find((name) => modules[name]);
+  module = await WebAssembly.compile(modules[variant]);
+  return module;
+}
+
+/// |a - b| / |b|.
+function distance(a, b) {
+  let difference = 0;
+  let size = 0;
+  for (let i = 0; i < a.length; ++i) {
+    difference += (a[i] - b[i]) ** 2;
+    size += b[i] ** 2;
+  }
+  return size > 0 ? Math.sqrt(difference / size) : 0;
+}
+
+const first = () => {
+  const model = models.find((one) => one);
+  if (!model) throw new Error("model: none is loaded");
+  return model;
+};
+
+const asks = {
+  setUp(message) {
+    modules = message.modules;
+    return {variants: runnableVariants()};
+  },
+
+  async file(message) {
+    const bytes = new Uint8Array(message.bytes);
+    const model = await Model.create(await compiledModule(), bytes, {});  // throws where it is none
+    file = bytes;
+    models.length = 0;
+    return {info: model.info, task: model.task};
+  },
+
+  async format({place, choice}) {
+    models[place] = null;
+    if (!choice) return {};
+    const begin = performance.now();
+    models[place] = await Model.create(await compiledModule(), file, choice);
+    const {info, memoryBytes} = models[place];
+    return {info, memoryBytes, ms: performance.now() - begin};
+  },
+
+  read: ({text}) => first().read(text),
+  make: ({seed, values}) => first().make(seed, values),
+
+  /// One board under every format. Distances are from the state of the first of them.
+  async think({number, board, steps}) {
+    const active = models.flatMap((model, place) => (model ? [{model, place, last: null, isDone: false}] : []));
+    for (const one of active) one.model.start(board.input);
+    for (let step = 1; step <= steps; ++step) {
+      for (const one of active) {
+        await breathe();
+        if (number !== run) return {stopped: true};
+        const begin = performance.now();
+        const {tokens, haltScore, wantsHalt} = one.model.step();
+        const ms = performance.now() - begin;
+        const state = one.model.state().slice();
+        postMessage({
+          number, part: "step", place: one.place, step, tokens, haltScore, wantsHalt, ms,
+          change: one.last ? distance(one.last, state) : null,
+          distance: one === active[0] ? null : distance(state, active[0].last),
+          solved: one.model.judge(board, tokens),
+        });
+        one.last = state;
+      }
+    }
+    return {};
+  },
+
+  /// Boards one after another, each until the model stops by itself.
+  async count({number, boards, seed, values, steps}) {
+    const tallies = models.map((model) => (model ? {solved: 0, done: 0} : null));
+    for (let index = 0; index < boards; ++index) {
+      const board = first().make(seed + index, values);
+      for (const [place, model] of models.entries()) {
+        if (!model) continue;
+        model.start(board.input);
+        let answer = null;
+        for (let step = 1; step <= steps; ++step) {
+          await breathe();
+          if (number !== run) return {stopped: true};
+          answer = model.step();
+          if (answer.wantsHalt) break;
+        }
+        tallies[place].done += 1;
+        tallies[place].solved += model.judge(board, answer.tokens) ? 1 : 0;
+        postMessage({number, part: "tally", tallies});
+      }
+    }
+    return {};
+  },
+
+  stop: () => ({}),
+};
+
+let queue = Promise.resolve();
+self.onmessage = ({data}) => {
+  run = data.number;
+  queue = queue.then(async () => {
+    try {
+      postMessage({number: data.number, ...(await asks[data.ask](data)), part: "done"});
+    } catch (error) {
+      postMessage({number: data.number, part: "failed", message: error.message});
+    }
+  });
+};
