@@ -10,8 +10,7 @@
 #include "driftless/bench/peaks.h"
 #include "driftless/integer/product.h"
 #include "driftless/quant/quantizer.h"
-#include "driftless/simulate/kernels/tiles.h"
-#include "driftless/simulate/product/matmul.h"
+#include "driftless/simulate/product/products.h"
 
 namespace driftless::bench {
 namespace {
@@ -121,7 +120,7 @@ class Field {
     Values b = gaussian(shape_.n * shape_.k, 2);
     quantizer.fake_quantize({b.data(), shape_.n, shape_.k}, {b.data(), shape_.n, shape_.k});
     const auto dtype =
-        simulate::tile_kernels() != nullptr ? simulate::Dtype::BFloat16 : simulate::Dtype::Float32;
+        simulate::has_fast_bf16() ? simulate::Dtype::BFloat16 : simulate::Dtype::Float32;
     std::unique_ptr<simulate::Matmul> matmul;
     try {
       matmul = std::make_unique<simulate::Matmul>(

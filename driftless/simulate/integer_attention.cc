@@ -8,7 +8,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/quant/int8_row.h"
-#include "driftless/simulate/kernels/tiles.h"
+#include "driftless/simulate/product/products.h"
 
 namespace driftless::simulate {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kExactLength = 512;
 
 /// Shares and codes have at most 8 bits, which bfloat16 holds.
-Dtype exact_dtype() { return tile_kernels() != nullptr ? Dtype::BFloat16 : Dtype::Float32; }
+Dtype exact_dtype() { return has_fast_bf16() ? Dtype::BFloat16 : Dtype::Float32; }
 
 }  // namespace
 

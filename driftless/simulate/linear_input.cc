@@ -5,7 +5,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/loop/transpose.h"
-#include "driftless/simulate/kernels/tiles.h"
+#include "driftless/simulate/product/products.h"
 
 namespace driftless::simulate {
 namespace {
@@ -33,8 +33,7 @@ LinearInput::LinearInput(const Build& build, std::string name, const Shape& shap
   inputs_ = planned->second.inputs();
   if (planned->second.transforms_input() || planned->second.quantizes_input())
     layer_ = planned->second;
-  if (planned->second.is_exact_in_bf16() && tile_kernels() != nullptr)
-    arithmetic_.dtype = Dtype::BFloat16;
+  if (planned->second.is_exact_in_bf16() && has_fast_bf16()) arithmetic_.dtype = Dtype::BFloat16;
 }
 
 int64_t LinearInput::stride() const {

@@ -13,7 +13,7 @@
 #include "driftless/reason/linear_layers.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"
-#include "driftless/simulate/kernels/tiles.h"
+#include "driftless/simulate/product/products.h"
 
 #include "tests/simulate/random_model.h"
 #include "tests/simulate/reference.h"
@@ -347,7 +347,7 @@ TEST(Simulate, NeedsNoRoundingToBfloat16WhereFormatsAreExactInIt) {
     EXPECT_EQ(rows.values,
               scalar_truth(quant::parse_quant_spec("bf16"), {}, rows.values, rows.columns))
         << key.first;
-  const bool has_tiles = tile_kernels() != nullptr;
+  const bool has_tiles = has_fast_bf16();
   for (const auto& [key, rows] : inputs(Dtype::Float32))
     EXPECT_TRUE(!has_tiles || rows.values == in_bf16.at(key).values) << key.first;
 }

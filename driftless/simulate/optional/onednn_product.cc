@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <bit>
+#include <optional>
 #include <vector>
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "driftless/base/error.h"
+#include "driftless/base/isa.h"
 #include "driftless/simulate/product/products.h"
 
 namespace driftless::simulate {
 namespace {
 
-constexpr auto kFloat = dnnl::memory::data_type::f32;
+using DataType = dnnl::memory::data_type;
+constexpr auto kFloat = DataType::f32;
 
 /// oneDNN splits work over the OpenMP threads of the caller. Within this scope that is one, so that
 /// a product never depends on how many threads there are; other users of OpenMP keep their number.
@@ -26,46 +30,93 @@ class OneThread {
   int previous_;
 };
 
-dnnl::memory::desc describe(int64_t rows, int64_t columns, Strides strides) {
-  return {{rows, columns}, kFloat, dnnl::memory::dims{strides.row, strides.column}};
+dnnl::memory::desc describe(int64_t rows, int64_t columns, Strides strides,
+                            DataType type = kFloat) {
+  return {{rows, columns}, type, dnnl::memory::dims{strides.row, strides.column}};
 }
 
 /// oneDNN takes operands without const and does not write to them.
-void* unconst(const float* values) { return const_cast<float*>(values); }
+template <class Value>
+void* unconst(const Value* values) {
+  return const_cast<Value*>(values);
+}
 
+/// bfloat16 values, as bits.
+using Halves = std::vector<uint16_t>;
+
+/// To nearest, ties to even; finite values only.
+uint16_t to_bf16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+
+/// An operand of bfloat16 values, packed into neighboring runs of the float operand's order.
+class Packed {
+ public:
+  Packed(int64_t rows, int64_t columns, Strides strides)
+      : runs_(strides.column == 1 ? rows : columns),
+        length_(strides.column == 1 ? columns : rows),
+        stride_(strides.column == 1 ? strides.row : strides.column),
+        desc_(describe(rows, columns,
+                       strides.column == 1 ? Strides{length_, 1} : Strides{1, length_},
+                       DataType::bf16)) {}
+
+  [[nodiscard]] const dnnl::memory::desc& desc() const { return desc_; }
+  [[nodiscard]] size_t size() const { return static_cast<size_t>(runs_ * length_); }
+
+  void pack(const float* values, Halves& out) const {
+    uint16_t* to = out.data();
+    for (int64_t run = 0; run < runs_; ++run, values += stride_, to += length_)
+      for (int64_t i = 0; i < length_; ++i) to[i] = to_bf16(values[i]);
+  }
+
+ private:
+  int64_t runs_, length_, stride_;
+  dnnl::memory::desc desc_;
+};
+
+/// Operands as they come, or rounded to bfloat16 on the way in.
 class OnednnProduct : public Product {
  public:
-  OnednnProduct(const MatmulShape& shape, int64_t workers, const Constant& constant)
+  OnednnProduct(const MatmulShape& shape, int64_t workers, const Constant& constant, DataType type)
       : has_constant_a_(constant.a != nullptr), has_constant_b_(constant.b != nullptr) {
+    if (type == DataType::bf16) {
+      packed_a_.emplace(shape.m, shape.k, shape.a);
+      packed_b_.emplace(shape.k, shape.n, shape.b);
+    }
     const OneThread one_thread;
     const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-    const auto plain_b = describe(shape.k, shape.n, shape.b);
-    const auto wanted_b = has_constant_b_ ? dnnl::memory::desc({shape.k, shape.n}, kFloat,
+    const auto float_a = describe(shape.m, shape.k, shape.a);
+    const auto float_b = describe(shape.k, shape.n, shape.b);
+    const auto plain_a = packed_a_ ? packed_a_->desc() : float_a;
+    const auto plain_b = packed_b_ ? packed_b_->desc() : float_b;
+    const auto wanted_b = has_constant_b_ ? dnnl::memory::desc({shape.k, shape.n}, type,
                                                                dnnl::memory::format_tag::any)
                                           : plain_b;
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const dnnl::matmul::primitive_desc description(
-        {describe(shape.m, shape.k, shape.a), wanted_b, describe(shape.m, shape.n, shape.c)},
-        attributes, cpu);
+        {plain_a, wanted_b, describe(shape.m, shape.n, shape.c)}, attributes, cpu);
     product_ = dnnl::matmul(description);
-    if (has_constant_a_)
-      constant_ = copy(constant.a, describe(shape.m, shape.k, shape.a), description.src_desc());
-    if (has_constant_b_) constant_ = copy(constant.b, plain_b, description.weights_desc());
+    if (has_constant_a_) constant_ = copy(constant.a, packed_a_, float_a, description.src_desc());
+    if (has_constant_b_)
+      constant_ = copy(constant.b, packed_b_, float_b, description.weights_desc());
     for (int64_t i = 0; i < workers; ++i)
       per_worker_.push_back(
           {dnnl::stream(cpu),
            has_constant_a_ ? constant_ : dnnl::memory(description.src_desc(), cpu, nullptr),
            has_constant_b_ ? constant_ : dnnl::memory(description.weights_desc(), cpu, nullptr),
            dnnl::memory(description.dst_desc(), cpu, nullptr),
-           dnnl::memory(description.scratchpad_desc(), cpu)});
+           dnnl::memory(description.scratchpad_desc(), cpu),
+           Halves(packed_a_ && !has_constant_a_ ? packed_a_->size() : 0),
+           Halves(packed_b_ && !has_constant_b_ ? packed_b_->size() : 0)});
   }
 
   void run(int64_t worker, const float* a, const float* b, float* c) const override {
     const OneThread one_thread;
     Worker& mine = per_worker_[static_cast<size_t>(worker)];
-    if (!has_constant_a_) mine.a.set_data_handle(unconst(a));
-    if (!has_constant_b_) mine.b.set_data_handle(unconst(b));
+    if (!has_constant_a_) set(mine.a, a, packed_a_, mine.halves_a);
+    if (!has_constant_b_) set(mine.b, b, packed_b_, mine.halves_b);
     mine.c.set_data_handle(c);
     // The C call takes a plain array; the C++ one would build a map and a vector each time.
     const std::array<dnnl_exec_arg_t, 4> arguments = {{{DNNL_ARG_SRC, mine.a.get()},
@@ -83,12 +134,22 @@ class OnednnProduct : public Product {
   struct Worker {
     dnnl::stream stream;
     dnnl::memory a, b, c, scratch;
+    Halves halves_a, halves_b;
   };
 
-  static dnnl::memory copy(const float* values, const dnnl::memory::desc& from,
-                           const dnnl::memory::desc& to) {
+  static void set(dnnl::memory& memory, const float* values, const std::optional<Packed>& packed,
+                  Halves& halves) {
+    if (!packed) return memory.set_data_handle(unconst(values));
+    packed->pack(values, halves);
+    memory.set_data_handle(halves.data());
+  }
+
+  static dnnl::memory copy(const float* values, const std::optional<Packed>& packed,
+                           const dnnl::memory::desc& floats, const dnnl::memory::desc& to) {
     const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-    dnnl::memory source(from, cpu, unconst(values));
+    Halves halves(packed ? packed->size() : 0);
+    dnnl::memory source(packed ? packed->desc() : floats, cpu, nullptr);
+    set(source, values, packed, halves);
     dnnl::memory target(to, cpu);
     dnnl::stream stream(cpu);
     dnnl::reorder(source, target).execute(stream, source, target);
@@ -97,6 +158,7 @@ class OnednnProduct : public Product {
   }
 
   bool has_constant_a_, has_constant_b_;
+  std::optional<Packed> packed_a_, packed_b_;  // of bfloat16 products
   dnnl::matmul product_;
   dnnl::memory constant_;
   mutable std::vector<Worker> per_worker_;
@@ -104,14 +166,33 @@ class OnednnProduct : public Product {
 
 }  // namespace
 
-std::unique_ptr<Product> make_float_product(const MatmulShape& shape, int64_t workers,
-                                             const Constant& constant) {
+namespace {
+
+std::unique_ptr<Product> make_onednn_product(const MatmulShape& shape, int64_t workers,
+                                             const Constant& constant, DataType type) {
   try {
-    return std::make_unique<OnednnProduct>(shape, workers, constant);
+    return std::make_unique<OnednnProduct>(shape, workers, constant, type);
   } catch (const dnnl::error& error) {
     fail(ErrorCode::Unsupported, "oneDNN matmul of [", shape.m, ", ", shape.k, "] and [", shape.k,
          ", ", shape.n, "]; got status ", static_cast<int>(error.status), " (", error.what(), ")");
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Product> make_float_product(const MatmulShape& shape, int64_t workers,
+                                            const Constant& constant) {
+  return make_onednn_product(shape, workers, constant, kFloat);
+}
+
+bool has_bf16_products() {
+  return is_allowed("avx512bf16") &&
+         dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_bf16;
+}
+
+std::unique_ptr<Product> make_bf16_product(const MatmulShape& shape, int64_t workers,
+                                           const Constant& constant) {
+  return make_onednn_product(shape, workers, constant, DataType::bf16);
 }
 
 }  // namespace driftless::simulate

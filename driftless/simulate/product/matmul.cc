@@ -13,6 +13,7 @@ std::unique_ptr<Product> make_product(const Arithmetic& arithmetic, const Matmul
   if (arithmetic.dtype == Dtype::Float32) return make_float_product(shape, workers, constant);
   if (const TileKernels* kernels = tile_kernels())
     return make_tile_product(*kernels, shape, workers, constant);
+  if (has_bf16_products()) return make_bf16_product(shape, workers, constant);
   return make_rounded_product(shape, workers, constant);
 }
 

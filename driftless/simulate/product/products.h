@@ -23,6 +23,18 @@ std::unique_ptr<Product> make_plain_product(const MatmulShape& shape, int64_t wo
 std::unique_ptr<Product> make_tile_product(const TileKernels& kernels, const MatmulShape& shape,
                                            int64_t workers, const Constant& constant);
 
+/// Whether oneDNN multiplies bfloat16 faster than float32 here: AVX-512 BF16 without AMX, whose
+/// tiles are ours. DRIFTLESS_ISA and DNNL_MAX_CPU_ISA limit it.
+bool has_bf16_products();
+
+/// bf16 through oneDNN, where has_bf16_products(): sums are float32, subnormals count as zero.
+/// Throws Unsupported when oneDNN refuses the shape.
+std::unique_ptr<Product> make_bf16_product(const MatmulShape& shape, int64_t workers,
+                                           const Constant& constant);
+
+/// Whether products of bfloat16 are faster than those of float32, on tiles or otherwise.
+inline bool has_fast_bf16() { return tile_kernels() != nullptr || has_bf16_products(); }
+
 /// bf16 elsewhere: operands are rounded, then multiplied in float32.
 std::unique_ptr<Product> make_rounded_product(const MatmulShape& shape, int64_t workers,
                                               const Constant& constant);

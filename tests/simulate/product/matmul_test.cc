@@ -81,6 +81,7 @@ const Way kWays[] = {
        return make_tile_product(*tile_kernels(), shape, workers, constant);
      }},
     {"plain", Dtype::Float32, make_plain_product},
+    {"bf16", Dtype::BFloat16, make_bf16_product},
 };
 
 void try_shape(const Way& way, const MatmulShape& s, Fixed fixed) {
@@ -104,6 +105,8 @@ class Ways : public ::testing::TestWithParam<Way> {
   void SetUp() override {
     if (GetParam().make == kWays[2].make && tile_kernels() == nullptr)
       GTEST_SKIP() << "this processor multiplies no tiles";
+    if (GetParam().make == make_bf16_product && !has_bf16_products())
+      GTEST_SKIP() << "oneDNN is absent or multiplies bfloat16 no faster here";
   }
 };
 
