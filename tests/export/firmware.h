@@ -116,7 +116,8 @@ class Firmware {
   /// Every source of the model by itself, with all warnings; then the whole program.
   [[nodiscard]] driftless::testing::Outcome compile(const std::string& compiler,
                                                     const std::string& port,
-                                                    const std::string& linking = "") const {
+                                                    const std::string& linking = "",
+                                                    const std::string& main = "check.c") const {
     const std::string folder = path().string();
     std::string command;
     for (const CFile& file : made_.files)
@@ -124,7 +125,7 @@ class Firmware {
         command += compiler + " " + kWarnings + " -c " + folder + "/" + file.name + " -o " +
                    folder + "/" + file.name + ".o && ";
     const std::string from = std::string(kFirmware) + "/";
-    command += compiler + " -I" + folder + " " + from + "check.c " + from + port + " " + folder +
+    command += compiler + " -I" + folder + " " + from + main + " " + from + port + " " + folder +
                "/*.o " + linking + " -o " + folder + "/check";
     return driftless::testing::run_program("{ " + command + "; }");
   }

@@ -26,19 +26,24 @@ static void put_word(int8_t* at, uint32_t word) {
   memcpy(at + 4, &odd, 4);
 }
 
-/* See reasoner.c: four codes of 4 bits to mantissa * 2^shift. */
-static uint32_t mantissas(uint32_t codes, unsigned shift, uint32_t offset) {
-  return (((codes ^ 0x08080808u) << shift) + offset) ^ 0x80808080u;
+/* Two codes of 4 bits, plus 8 each, in halfwords, to mantissa * 2^shift. */
+static int16x2_t mantissas(uint32_t codes, unsigned shift, int16x2_t eights) {
+  return __ssub16((int16x2_t)((codes & 0x000f000fu) << shift), eights);
+}
+
+static void put_pair(int8_t* at, int16x2_t even, int16x2_t odd) {
+  __asm__ volatile("strd %0, %1, [%2]" : : "r"(even), "r"(odd), "r"(at) : "memory");
 }
 
 void reasoner_put4(int8_t* work, const uint8_t* codes, unsigned shift) {
-  const uint32_t offset = 0x01010101u * (128u - (8u << shift));
+  const int16x2_t eights = (int16x2_t)(0x00080008u << shift);
   int i;
-  for (i = 0; i < 16; i += 4) {
+  for (i = 0; i < 4; i++, codes += 4, work += 8) {
     uint32_t word;
-    memcpy(&word, codes + i, 4);
-    put_word(work + 2 * i, mantissas(word & 0x0f0f0f0fu, shift, offset));
-    put_word(work + 32 + 2 * i, mantissas(word >> 4 & 0x0f0f0f0fu, shift, offset));
+    memcpy(&word, codes, 4);
+    word ^= 0x88888888u;
+    put_pair(work, mantissas(word, shift, eights), mantissas(word >> 8, shift, eights));
+    put_pair(work + 32, mantissas(word >> 4, shift, eights), mantissas(word >> 12, shift, eights));
   }
 }
 
@@ -51,20 +56,35 @@ void reasoner_put8(int8_t* work, const int8_t* values) {
   }
 }
 
-/* Four weights of both rows, 64 bytes apart, times four bytes of two rows of activations. */
-#define STEP(k)                                                                               \
-  __asm__("ldrd %0, %1, [%2, %3]" : "=r"(w0), "=r"(w1) : "r"(w), "i"(8 * (k)), "m"(*w));      \
-  memcpy(&word, a + 4 * (k), 4);                                                              \
-  even_a = even_bytes(word);                                                                  \
-  odd_a = odd_bytes(word);                                                                    \
-  memcpy(&word, b + 4 * (k), 4);                                                              \
-  even_b = even_bytes(word);                                                                  \
-  odd_b = odd_bytes(word);                                                                    \
-  s00 = __smlad(w1, odd_a, __smlad(w0, even_a, s00));                                         \
-  s10 = __smlad(w1, odd_b, __smlad(w0, even_b, s10));                                         \
-  __asm__("ldrd %0, %1, [%2, %3]" : "=r"(w0), "=r"(w1) : "r"(w), "i"(8 * (k) + 64), "m"(*w)); \
-  s01 = __smlad(w1, odd_a, __smlad(w0, even_a, s01));                                         \
-  s11 = __smlad(w1, odd_b, __smlad(w0, even_b, s11));
+/* A block of both rows of weights, 64 bytes apart, times 32 bytes of two rows of activations: in
+ * one piece, so that no compiler loads more than there are registers for. 16 instructions make 16
+ * products. */
+#define BLOCK                                                                                     \
+  __asm__(                                                                                        \
+      ".rept 8\n"                                                                                 \
+      "ldr %[oa], [%[a]], #4\n"                                                                   \
+      "ldr %[ob], [%[b]], #4\n"                                                                   \
+      "ldrd %[w0], %[w1], [%[w], #64]\n"                                                          \
+      "sxtb16 %[ea], %[oa]\n"                                                                     \
+      "sxtb16 %[oa], %[oa], ror #8\n"                                                             \
+      "sxtb16 %[eb], %[ob]\n"                                                                     \
+      "sxtb16 %[ob], %[ob], ror #8\n"                                                             \
+      "smlad %[s01], %[w0], %[ea], %[s01]\n"                                                      \
+      "smlad %[s11], %[w0], %[eb], %[s11]\n"                                                      \
+      "smlad %[s01], %[w1], %[oa], %[s01]\n"                                                      \
+      "smlad %[s11], %[w1], %[ob], %[s11]\n"                                                      \
+      "ldrd %[w0], %[w1], [%[w]], #8\n"                                                           \
+      "smlad %[s00], %[w0], %[ea], %[s00]\n"                                                      \
+      "smlad %[s10], %[w0], %[eb], %[s10]\n"                                                      \
+      "smlad %[s00], %[w1], %[oa], %[s00]\n"                                                      \
+      "smlad %[s10], %[w1], %[ob], %[s10]\n"                                                      \
+      ".endr\n"                                                                                   \
+      "add %[w], %[w], #64\n"                                                                     \
+      : [a] "+r"(a), [b] "+r"(b), [w] "+r"(w), [s00] "+r"(s00), [s01] "+r"(s01), [s10] "+r"(s10), \
+        [s11] "+r"(s11), [ea] "=&r"(even_a), [oa] "=&r"(odd_a), [eb] "=&r"(even_b),               \
+        [ob] "=&r"(odd_b), [w0] "=&r"(w0), [w1] "=&r"(w1)                                         \
+      :                                                                                           \
+      : "memory")
 
 /* Two rows at a time, the last one twice where it is alone. */
 void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* codes, uint32_t count,
@@ -79,10 +99,7 @@ void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* codes, uint
     int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0;
     while (a != end) {
       int16x2_t w0, w1, even_a, odd_a, even_b, odd_b;
-      uint32_t word;
-      STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) a += 32;
-      b += 32;
-      w += 128;
+      BLOCK;
     }
     sums[2 * row] = s00;
     sums[2 * row + 1] = s01;
@@ -92,5 +109,5 @@ void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* codes, uint
     }
   }
 }
-#undef STEP
+#undef BLOCK
 #endif

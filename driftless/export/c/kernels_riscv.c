@@ -41,13 +41,13 @@ static void dot_rows(const int8_t* w, uint32_t stride, const int8_t* codes, uint
   int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0, s20 = 0, s21 = 0, s30 = 0, s31 = 0;
   while (a != end) {
     int k;
-    for (k = 0; k < 32; k += 8) {
+    for (k = 0; k < 32; k += 2) {
       int32_t w0, w1;
-      STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) a += 8;
-      b += 8;
-      c += 8;
-      d += 8;
-      w += 8;
+      STEP(0) STEP(1) a += 2;
+      b += 2;
+      c += 2;
+      d += 2;
+      w += 2;
     }
     w += 32;
   }
