@@ -21,7 +21,8 @@ const script = ["thinker.js", "boards.js", "curves.js", "page.js"].map((name) =>
 const style = read("page.css");
 for (const text of [worker, script]) if (/<\/script|<!--/i.test(text)) throw new Error("a script holds the end of one");
 
-const modules = Object.fromEntries(["simd", "plain"].map((variant) =>
+// Both would be more than a page of 1.6 MB holds beside a model.
+const modules = Object.fromEntries(["simd"].map((variant) =>
   [variant, gzipSync(readFileSync(join(wasm, `driftless-${variant}.wasm`)), {level: 9}).toString("base64")]));
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const policy = ["default-src 'none'", `script-src ${hash(script)} 'wasm-unsafe-eval'`, `style-src ${hash(style)}`,

@@ -332,9 +332,8 @@ const open = guarded(async () => {
   listen();
   const modules = {};
   for (const [variant, text] of Object.entries(data.modules)) modules[variant] = await unzipped(bytesOf(text));
-  const {variants} = await thinker.ask("setUp", {modules});
+  await thinker.ask("setUp", {modules});
   await useFile(bytesOf(data.model), data.name);
-  if (variants[0] === "plain") say("This browser has no vectors for WebAssembly: the model runs on plain code, which is slower.");
   const sample = line || page.task.sample;
   if (sample) useLine(sample).catch((error) => { say(error.message); return random(); });
   else random();

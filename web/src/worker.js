@@ -20,6 +20,7 @@ const breathe = () => new Promise((resolve) => {
 async function compiledModule() {
   if (module) return module;
   const variant = runnableVariants().find((name) => modules[name]);
+  if (!variant) throw new Error("engine: this browser has no vectors for WebAssembly, which this page needs");
   module = await WebAssembly.compile(modules[variant]);
   return module;
 }
@@ -44,7 +45,7 @@ const first = () => {
 const asks = {
   setUp(message) {
     modules = message.modules;
-    return {variants: runnableVariants()};
+    return {};
   },
 
   async file(message) {
