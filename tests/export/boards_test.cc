@@ -36,11 +36,11 @@ constexpr const char* kQemuArm = "qemu-system-arm";
 
 constexpr Board kBoards[] = {
     {"M3", kArm, "-mcpu=cortex-m3 -mthumb", kQemuArm, "mps2-an385", "port_arm.c", "mps2.ld", 2.6,
-     30},
+     80},
     {"M4", kArm, "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard", kQemuArm,
      "mps2-an386", "port_arm.c", "mps2.ld", 1.3, 4},
     {"M4WithoutFpu", kArm, "-mcpu=cortex-m4 -mthumb -mfloat-abi=soft", kQemuArm, "mps2-an386",
-     "port_arm.c", "mps2.ld", 1.3, 30},
+     "port_arm.c", "mps2.ld", 1.3, 80},
     {"M7", kArm, "-mcpu=cortex-m7 -mthumb -mfpu=fpv5-d16 -mfloat-abi=hard", kQemuArm, "mps2-an500",
      "port_arm.c", "mps2.ld", 1.3, 4},
     {"M7PlainC", kArm, "-mcpu=cortex-m7 -mthumb -mfpu=fpv5-d16 -mfloat-abi=hard -DPROBE_KERNELS=0",
@@ -48,7 +48,7 @@ constexpr Board kBoards[] = {
     {"M55", kArm, "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard", kQemuArm, "mps3-an547", "port_arm.c",
      "mps3.ld", 0.3, 2},
     {"Rv32", kRiscv, "--specs=picolibc.specs -march=rv32im -mabi=ilp32", "qemu-system-riscv32",
-     "virt -bios none", "port_riscv.c", "riscv.ld", 3.9, 40},
+     "virt -bios none", "port_riscv.c", "riscv.ld", 3.9, 100},
     {"Rv32F", kRiscv, "--specs=picolibc.specs -march=rv32imf -mabi=ilp32f", "qemu-system-riscv32",
      "virt -bios none", "port_riscv.c", "riscv.ld", 3.9, 10},
 };
