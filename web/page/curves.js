@@ -27,7 +27,7 @@ function drawCurves(place, columns, steps) {
       svg("polyline", {fill: "none", stroke: color, "stroke-width": 2.5, points: points.map((p) => `${x(p.step)},${y(p.distance)}`).join(" ")}),
       svg("text", {x: x(last.step) + 6, y: y(last.distance) + 4}, column.label));
   });
-  const title = `Distance of the state from that of ${columns[0].label}, relative, by step`;
+  const title = `Relative distance of the state from that of “${columns[0].label}”, by step`;
   place.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title},
     ...marks, ...drawn, svg("text", {x: 44, y: height - 6}, title)));
 }
