@@ -10,7 +10,7 @@ namespace driftless::exporter {
 std::string_view c_header();
 std::string_view c_parts();      ///< what every model has, up to the mixers
 std::string_view c_attention();  ///< after the rope table
-std::string_view c_recursion();      ///< after the model's data
+std::string_view c_recursion();  ///< after the model's data
 std::string_view c_kernels_dsp();
 std::string_view c_kernels_mve();
 std::string_view c_kernels_riscv();
