@@ -54,7 +54,9 @@ TEST(HostFuzz, BoardsAndStepsDoNothingUndefined) {
       folder + " " + testing::kFirmware + "/fuzz.c " + folder + "/probe.c -o " + program);
   ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
   const Outcome ran = run_program(
-      program + " -seed=1 -runs=3000 -max_total_time=10 -artifact_prefix=" + folder + "/");
+      program +
+      " -seed=1 -runs=3000 -len_control=0 -max_len=600 -max_total_time=10 -artifact_prefix=" +
+      folder + "/");
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.err.find("Done "), std::string::npos) << ran.err;
 }

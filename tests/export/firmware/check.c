@@ -56,7 +56,8 @@ static int run_wrong_calls(void) {
   if (probe_logits(&model, 0, logits) != PROBE_NO_BOARD) return 17;
   model.z_l[0] = 3.0e38f;
   model.z_h[0] = 3.0e38f;
-  if (probe_step(&model, 0) != PROBE_NOT_FINITE || probe_step(&model, 0) != PROBE_NO_BOARD) return 18;
+  if (probe_step(&model, 0) != PROBE_NOT_FINITE || probe_step(&model, 0) != PROBE_NO_BOARD)
+    return 18;
   return 0;
 }
 

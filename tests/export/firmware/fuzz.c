@@ -33,8 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     switch (call % 5) {
       case 0:
         take(&data, &size, tokens, sizeof(tokens));
+        for (number = 0; call % 8 != 0 && number < PROBE_CELLS; number++)
+          tokens[number] %= PROBE_VOCABULARY; /* mostly boards that can be stepped */
         number = 0;
-        take(&data, &size, &number, call % 2 == 0 ? 1 : 4);
+        take(&data, &size, &number, call % 16 == 0 ? 4 : 0);
         require(probe_set_board(&model, tokens, number) <= PROBE_BAD_PUZZLE);
         break;
       case 1:
