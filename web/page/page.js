@@ -136,7 +136,8 @@ function drawColumn(column) {
   if (!step) return;
   const verdict = step.solved ? element("span", {className: "solved"}, "solved") : element("span", {className: "not"}, "not solved");
   const stop = step.wantsHalt ? "wants to stop" : "goes on";
-  column.state.append(verdict, `, ${stop} (${step.haltScore.toFixed(1)}), ${step.ms.toFixed(0)} ms a step`);
+  column.state.append(verdict, `, ${stop} (halt signal ${step.haltScore.toFixed(1)})`);
+  column.state.title = `${step.ms.toFixed(0)} ms for this step`;
 }
 
 function show(step) {
