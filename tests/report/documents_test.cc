@@ -39,8 +39,9 @@ std::vector<std::pair<int, std::string>> lines_of(const fs::path& page) {
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
-    const bool is_fence = line.find("```") == line.find_first_not_of(' ');
-    if (is_fence && !line.empty()) in_code = !in_code;
+    const size_t start = line.find_first_not_of(' ');
+    const bool is_fence = start != std::string::npos && line.compare(start, 3, "```") == 0;
+    if (is_fence) in_code = !in_code;
     if (!is_fence && !in_code) lines.emplace_back(number, line);
   }
   return lines;
