@@ -173,7 +173,6 @@ TEST_F(NativeCommands, LaddersAndStudiesSayWhatPackedModelsNeed) {
       driftless("ladder " DRIFTLESS_PACKED_MODEL " --source " DRIFTLESS_PACKED_MODEL + data), 10,
       "packed");
   expect_failure(driftless("accumulators " DRIFTLESS_PACKED_MODEL + data), 10, "packed");
-  expect_failure(driftless("bench " DRIFTLESS_PACKED_MODEL), 10, "packed");
   expect_failure(driftless("bench --width 128"), 10, "--preset");
   expect_failure(driftless("recommend " DRIFTLESS_MODEL " --native" + data), 13, "--native");
 }
