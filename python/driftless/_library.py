@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Tuple
 
 from .errors import KINDS, InternalError, InvalidArgument, Unsupported
 
@@ -180,21 +181,40 @@ def take_text(pointer: c_void_p) -> str:
 
 
 class Callback:
-    """A Python function that C calls. What it raises, Ctrl-C too, ends the call and is raised behind it."""
+    """A Python function that C calls. What it raises ends the call and is raised behind it, and so does Ctrl-C.
+
+    Python would raise KeyboardInterrupt in whatever line it has come to, also before this class could catch it, and
+    ctypes drops what leaves a callback. So during the call a handler of our own only takes a note.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._raised: Optional[BaseException] = None
+        self._signal: Optional[Tuple[int, Any]] = None
 
     def __call__(self, *arguments: Any) -> int:
         try:
             self._function(*arguments)
-            return 0
         except BaseException as error:  # pylint: disable=broad-except
             self._raised = error
-            return 1
+        return 0 if self._raised is None and self._signal is None else 1
 
-    def check(self, code: int) -> None:
+    def run(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Calls the C function that takes this callback."""
+        before = signal.getsignal(signal.SIGINT)
+        is_ours = threading.current_thread() is threading.main_thread() and callable(before)
+        if is_ours:
+            signal.signal(signal.SIGINT, self._note)
+        try:
+            code = function(*arguments)
+        finally:
+            if is_ours:
+                signal.signal(signal.SIGINT, before)
         if self._raised is not None:
             raise self._raised
+        if self._signal is not None and callable(before):
+            before(*self._signal)
         check(code)
+
+    def _note(self, number: int, frame: Any) -> None:
+        self._signal = (number, frame)

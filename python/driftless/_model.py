@@ -271,9 +271,8 @@ class Model:
             watcher = Callback(_step_watcher(on_step, tell, self.cells))
             options = _library.SolveOptions(whole(steps, "steps"), not halting, _library.ON_STEP(watcher), None)
             self._epoch += 1
-            code = library().solve_all(engine, ctypes.byref(questions), count, ctypes.byref(options),
-                                       ctypes.byref(answers))
-            watcher.check(code)
+            watcher.run(library().solve_all, engine, ctypes.byref(questions), count, ctypes.byref(options),
+                        ctypes.byref(answers))
             tell(count)
         return solutions
 

@@ -66,8 +66,8 @@ def evaluate(model: Model, data: Union[str, "os.PathLike[str]", Boards], *, step
                                                None)
             model._epoch += 1  # pylint: disable=protected-access
             out = ctypes.c_void_p()
-            watcher.check(library().evaluate(engine, boards._handle,  # pylint: disable=protected-access
-                                             ctypes.byref(options), ctypes.byref(out)))
+            watcher.run(library().evaluate, engine, boards._handle,  # pylint: disable=protected-access
+                        ctypes.byref(options), ctypes.byref(out))
     record = json.loads(_library.take_text(out))
     return Evaluation(_estimate(record["exact"]), _estimate(record["accepted"]), _estimate(record["cells"]),
                       record["mean_steps"], record["wall_s"], record)
@@ -122,8 +122,8 @@ def ladder(model: Union[str, "os.PathLike[str]"], data: Union[str, "os.PathLike[
             calibration_boards=whole(calibration_boards, "calibration_boards"), out=text(out, "out"),
             on_progress=_library.ON_PROGRESS(watcher))
         found = ctypes.c_void_p()
-        watcher.check(library().ladder(text(model, "model"), text(data, "data"),
-                                       ctypes.byref(options), ctypes.byref(found)))
+        watcher.run(library().ladder, text(model, "model"), text(data, "data"), ctypes.byref(options),
+                    ctypes.byref(found))
     records = json.loads(_library.take_text(found))
     rows = Rows(_row(record) for record in records)
     rows.records = records

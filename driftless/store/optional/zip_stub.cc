@@ -94,13 +94,10 @@ ZipArchive::ZipArchive(const std::filesystem::path& path)
     const uint64_t beyond = at + kEntrySize + name;
     require(beyond <= end);
     const auto* const text = reinterpret_cast<const char*>(file.data() + at + kEntrySize);
-    handle_->entries.push_back({{text, name},
-                                number(file, at + 8, 2),
-                                number(file, at + 10, 2),
-                                number(file, at + 16, 4),
-                                number(file, at + 24, 4),
+    names_.emplace_back(text, static_cast<size_t>(name));
+    handle_->entries.push_back({names_.back(), number(file, at + 8, 2), number(file, at + 10, 2),
+                                number(file, at + 16, 4), number(file, at + 24, 4),
                                 number(file, at + 42, 4)});
-    names_.emplace_back(text, name);
     at = beyond + number(file, at + 30, 2) + number(file, at + 32, 2);
   }
 }
