@@ -54,7 +54,7 @@ class Folder {
 
 std::string data_of(const PackedBenchOptions& options, const store::Checkpoint& model) {
   if (!options.data.empty()) return options.data;
-  const std::string bundled = or_bundled("models/demo-" + model.config.task + ".csv");
+  std::string bundled = or_bundled("models/demo-" + model.config.task + ".csv");
   std::error_code ignored;
   DRIFTLESS_REQUIRE(std::filesystem::exists(bundled, ignored), ErrorCode::InvalidArgument,
                     "bench: no boards come with the program for ", model.config.task,

@@ -52,6 +52,7 @@ class Flag {
 template <class Rows>
 std::vector<std::string> names_of(const Rows& rows) {
   std::vector<std::string> names;
+  names.reserve(std::size(rows));
   for (const auto& row : rows) names.emplace_back(row.name);
   return names;
 }

@@ -118,7 +118,7 @@ class LiveCompare : public CompareView {
 
   [[nodiscard]] std::string status(const Side& side) const {
     if (side.is_done) {
-      const std::string words = outcome(subject_, side.now);
+      std::string words = outcome(subject_, side.now);
       if (ink_ == Ink::Plain || !has_label(subject_.example)) return words;
       return (is_solved(subject_, side.now) ? "\x1b[1;32m" : "\x1b[1;31m") + words + "\x1b[0m";
     }
