@@ -53,6 +53,7 @@ std::string table_text(const Table& table, const std::vector<float>& values) {
   std::string text = "/* " + table.tensor + " */\n";
   if (is_half) {
     std::vector<uint16_t> halves;
+    halves.reserve(values.size());
     for (const float value : values)
       halves.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
     text += array(name, halves);

@@ -74,8 +74,8 @@ int64_t least_of(const CModel& model, const Stage& stage, int64_t place) {
 }
 
 int64_t fixed_bytes(const CModel& model) {
-  const int64_t state = model::positions_count(model.config) * model.config.hidden_size;
-  return 2 * state * 4 + 2 * 4 + 4;
+  constexpr int64_t kOthers = 12;  // three words beside the states
+  return 8 * model::positions_count(model.config) * model.config.hidden_size + kOthers;
 }
 
 std::string field_text(const Field& field) {
