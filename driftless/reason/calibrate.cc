@@ -131,6 +131,7 @@ void watch_with(Observer& observer, const Watched& watched, int64_t threads,
   threads = std::clamp<int64_t>(threads, 1, std::ssize(watched.boards));
   std::vector<Observer> copies(static_cast<size_t>(threads), observer);
   std::vector<StepObserver*> observers;
+  observers.reserve(copies.size());
   for (Observer& copy : copies) observers.push_back(&copy);
   watch(watched, observers, threads, on_board);
   for (const Observer& copy : copies) observer.merge(copy);

@@ -79,6 +79,7 @@ Moments input_moments(const MakeReasoner& make, std::span<const Board> boards,
   const int64_t parts = std::min<int64_t>(kParts, std::ssize(boards));
   std::vector<MomentObserver> seen(static_cast<size_t>(parts), MomentObserver(plan, exact));
   std::vector<StepObserver*> observers;
+  observers.reserve(seen.size());
   for (MomentObserver& part : seen) observers.push_back(&part);
   watch({make, &float_weights, boards}, observers, threads, on_board);
   Moments all = seen[0].moments();
