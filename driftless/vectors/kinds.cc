@@ -10,8 +10,8 @@
 namespace driftless::vectors {
 
 std::span<const Kind> kinds() {
-  static const std::array kAll = {kDecode, kEncode, kQuantize, kProduct, kStep};
-  return kAll;
+  static const std::array all = {kDecode, kEncode, kQuantize, kProduct, kStep};
+  return all;
 }
 
 const Kind& kind_by_name(std::string_view name) {
