@@ -9,6 +9,7 @@
 #include "driftless/store/random_checkpoint.h"
 
 #include "tests/cli/program.h"
+#include "tests/cli/tiny_model.h"
 
 namespace driftless {
 namespace {
@@ -64,8 +65,9 @@ TEST_F(NativeCommands, ScalesWithFractionsArePackedAndSimulated) {
 
 TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
   const std::string packed = file("packed.safetensors");
+  cli_testing::save_tiny_model(file("model.safetensors"), 1);
   const auto quantize = [&](const std::string& flags) {
-    return driftless("quantize " DRIFTLESS_MODEL " " + packed +
+    return driftless("quantize " + file("model.safetensors") + " " + packed +
                      " --weights mxint4 --calibration-boards 2 " + flags);
   };
   ASSERT_EQ(quantize("").exit_code, 0);
