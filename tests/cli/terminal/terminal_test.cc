@@ -118,7 +118,7 @@ TEST_F(EvalAtATerminal, CtrlCSaysWhereItStoppedAndWritesNothing) {
   const auto predictions = dir_.path() / "p.jsonl";
   const auto result = dir_.path() / "r.json";
   const TerminalRun run = run_in_terminal(
-      command("--predictions " + predictions.string() + " --json " + result.string()),
+      command("--batch 1 --predictions " + predictions.string() + " --json " + result.string()),
       {.interrupt_at = "0/40"});
   EXPECT_EQ(run.exit_code, 130) << run.output;
   EXPECT_NE(run.output.find("driftless: interrupted after "), std::string::npos) << run.output;
