@@ -12,6 +12,7 @@
 #include "driftless/cli/terminal/progress.h"
 
 #include "tests/cli/program.h"
+#include "tests/cli/tiny_model.h"
 #include "tests/testing/run_in_terminal.h"
 
 namespace driftless {
@@ -117,13 +118,17 @@ TEST_F(EvalAtATerminal, ShowsProgressAndTakesItAway) {
 TEST_F(EvalAtATerminal, CtrlCSaysWhereItStoppedAndWritesNothing) {
   const auto predictions = dir_.path() / "p.jsonl";
   const auto result = dir_.path() / "r.json";
-  const TerminalRun run = run_in_terminal(
-      command("--batch 1 --predictions " + predictions.string() + " --json " + result.string()),
-      {.interrupt_at = "0/40"});
+  const auto model = dir_.path() / "model.safetensors";
+  cli_testing::save_tiny_model(model, 1);  // whose steps end within a second on any machine
+  const TerminalRun run =
+      run_in_terminal(DRIFTLESS_PROGRAM " eval " + model.string() + " --steps 1000000 --data " +
+                          (dir_.path() / "boards").string() + " --predictions " +
+                          predictions.string() + " --json " + result.string(),
+                      {.interrupt_at = "0/40"});
   EXPECT_EQ(run.exit_code, 130) << run.output;
   EXPECT_NE(run.output.find("driftless: interrupted after "), std::string::npos) << run.output;
   EXPECT_NE(run.output.find(" of 40 boards"), std::string::npos) << run.output;
-  EXPECT_EQ(dir_.entry_count(), 1) << "only the boards";
+  EXPECT_EQ(dir_.entry_count(), 2) << "only the boards and the model";
 }
 
 TEST_F(EvalAtATerminal, CtrlCEndsCalibrationToo) {
