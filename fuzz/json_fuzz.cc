@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 #include "driftless/base/error.h"
 #include "driftless/base/json.h"
 
