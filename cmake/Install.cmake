@@ -37,7 +37,7 @@ if(TARGET driftless_mpi)
 endif()
 install(DIRECTORY models recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/driftless
         PATTERN recipes/queue EXCLUDE)
-install(FILES ${web_folder}/page.html DESTINATION ${CMAKE_INSTALL_DATADIR}/driftless/web OPTIONAL)
+install(FILES ${web_folder}/page.html ${web_folder}/engine.json DESTINATION ${CMAKE_INSTALL_DATADIR}/driftless/web OPTIONAL)
 install(FILES LICENSE THIRD_PARTY.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${manual_folder}/driftless.man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME driftless.1)
 install(FILES ${manual_folder}/driftless.bash

@@ -5,8 +5,11 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 set(CMAKE_CXX_COMPILER clang++-16)
 set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
-set(CMAKE_AR llvm-ar-16)
-set(CMAKE_RANLIB llvm-ranlib-16)
+# Any of LLVM's archivers knows the format; GNU's does not.
+find_program(DRIFTLESS_LLVM_AR NAMES llvm-ar-16 llvm-ar-14 llvm-ar REQUIRED)
+find_program(DRIFTLESS_LLVM_RANLIB NAMES llvm-ranlib-16 llvm-ranlib-14 llvm-ranlib REQUIRED)
+set(CMAKE_AR ${DRIFTLESS_LLVM_AR})
+set(CMAKE_RANLIB ${DRIFTLESS_LLVM_RANLIB})
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_EXECUTABLE_SUFFIX .wasm)
 

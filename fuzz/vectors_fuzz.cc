@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/vectors/stream.h"
 
 namespace {

@@ -14,13 +14,15 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/machine.h"
+#include "driftless/base/rng.h"
+#include "driftless/base/thread_pool.h"
+#include "driftless/bench/peaks.h"
+#include "driftless/bench/race.h"
 #include "driftless/bench/random_model.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"
-
-#include "benchmarks/native/contender.h"
 
 namespace driftless::native {
 namespace {
@@ -98,26 +100,27 @@ void run(const Arguments& args) {
   const float worst = check(native, simulated, args.batch);
   const double operations =
       static_cast<double>(args.batch * simulate::step_flops(checkpoint.config));
-  const integer::KernelSet& set = integer::kernels();
-  constexpr int64_t kPeakRounds = 40000;
-  Contender peak{[&] { (void)set.peak(kPeakRounds); },
-                 2.0 * static_cast<double>(set.peak(kPeakRounds))};
-  Contender native_step{[&] { native.step(); }, operations};
-  Contender float_step{[&] { floats.step(); }, operations};
-  for (long round = 0; round < args.rounds; ++round) {
-    peak.run();
-    native_step.run();
-    float_step.run();
-  }
-  const double peak_gops = peak.gops() * static_cast<double>(args.threads);
+  ThreadPool pool(args.threads);
+  std::vector<bench::Contender> contenders = {
+      bench::peak_contender(bench::int8_peak(), pool),
+      {.name = "native steps", .work = [&] { native.step(); }, .operations = operations},
+      {.name = "float32 steps", .work = [&] { floats.step(); }, .operations = operations}};
+  bench::race(contenders, args.rounds);
+  const bench::Contender& native_steps = contenders[1];
+  bench::repeat_while_outrun(contenders[0], native_steps.best_gflops());
+  const double peak = contenders[0].best_gflops();
+  bench::require_below_peak(native_steps.name, native_steps.best_gflops(), peak);
   std::printf("D %lld, batch %ld, %ld threads, weights %s, acts %s, attention %s\n",
               static_cast<long long>(checkpoint.config.hidden_size), args.batch, args.threads,
               args.weights.c_str(), args.acts.c_str(), args.attention.c_str());
   std::printf("  largest distance from the simulated state after a step: %g\n",
               static_cast<double>(worst));
-  std::printf("  native %.1f GOP/s, %.1f %% of the int8 peak (%.1f), %.2f x float32\n",
-              native_step.gops(), 100 * native_step.gops() / peak_gops, peak_gops,
-              native_step.gops() / float_step.gops());
+  std::printf("  native %.1f GOP/s (median %.1f), %.1f %% of the int8 peak (%.1f), ",
+              native_steps.best_gflops(), native_steps.median_gflops(),
+              100 * native_steps.best_gflops() / peak, peak);
+  std::printf("%.2f x float32 (medians %.2f)\n",
+              native_steps.best_gflops() / contenders[2].best_gflops(),
+              native_steps.median_gflops() / contenders[2].median_gflops());
 }
 
 }  // namespace

@@ -12,20 +12,16 @@ driftless report docs/results/mini-arc-eqr-ladder.jsonl --figure ladder --out do
 driftless report docs/results/stochastic.jsonl docs/results/stochastic-twin.jsonl --figure ladder --out docs/figures/ladder-stochastic-small.svg
 driftless report docs/results/untied.jsonl docs/results/untied-tied.jsonl --figure ladder --out docs/figures/ladder-untied-small.svg
 driftless report docs/results/contraction-sudoku-trm.jsonl --figure trajectory --out docs/figures/trajectory-sudoku-trm.svg
-driftless report docs/results/contraction-sudoku-small.jsonl --figure trajectory --out docs/figures/trajectory-sudoku-small.svg
 driftless report docs/results/contraction-sudoku-trm.jsonl --figure steps --out docs/figures/steps-sudoku-trm.svg
 driftless report docs/results/eqr-depth.jsonl --schemes none mxint4 int4/tensor/static int4/channel:none int4/channel:int4/token --figure steps --out docs/figures/steps-eqr-small.svg
 driftless report docs/results/granularity-sudoku-trm.jsonl docs/results/granularity-channel-sudoku-trm.jsonl --figure granularity --out docs/figures/granularity-sudoku-trm.svg
-driftless report docs/results/granularity-sudoku-small.jsonl docs/results/granularity-channel-sudoku-small.jsonl --figure granularity --out docs/figures/granularity-sudoku-small.svg
 driftless report docs/results/decomposition-sudoku-trm.jsonl --figure rows --out docs/figures/decomposition-sudoku-trm.svg
 driftless report docs/results/channel-weights-sudoku-trm.jsonl --figure rows --out docs/figures/channel-weights-sudoku-trm.svg
 driftless report docs/results/exponent-rules-sudoku-trm.jsonl --figure rows --out docs/figures/exponent-rules-sudoku-trm.svg
 driftless report docs/results/low-bits-sudoku-trm.jsonl --figure rows --out docs/figures/low-bits-sudoku-trm.svg
 driftless report docs/results/dose-response-sudoku-trm.jsonl --figure dose --out docs/figures/dose-sudoku-trm.svg
-driftless report docs/results/dose-response-sudoku-small.jsonl --figure dose --out docs/figures/dose-sudoku-small.svg
 driftless report docs/results/maze-ladder.jsonl --figure dose --out docs/figures/dose-maze-small.svg
 driftless report docs/results/depth-precision-sudoku-small.jsonl --figure depth --out docs/figures/depth-sudoku-small.svg
-driftless report docs/results/depth-precision-sudoku-trm.jsonl --figure depth --out docs/figures/depth-sudoku-trm.svg
 driftless report docs/results/eqr-breadth.jsonl --figure breadth --out docs/figures/breadth-eqr-small.svg
 driftless report docs/results/ladder-sudoku-trm.jsonl docs/results/ladder-sudoku-small.jsonl docs/results/eqr-depth.jsonl docs/results/stochastic.jsonl docs/results/untied.jsonl docs/results/maze-ladder.jsonl docs/results/hrm-small-ladder.jsonl docs/results/mini-arc-ladder.jsonl docs/results/mini-arc-eqr-ladder.jsonl --figure axis --out docs/figures/axis-all.svg
 driftless report docs/results/qat.jsonl --figure qat --out docs/figures/qat-sudoku-small.svg

@@ -36,6 +36,17 @@ std::vector<uint8_t> tokens_of(const task::Task& task, std::string_view text) {
   return tokens;
 }
 
+/// What the caller gets is one matrix.
+void require_one_size(const std::vector<task::Example>& examples, std::string_view path) {
+  for (const task::Example& example : examples) {
+    const size_t expected = examples.front().input.size();
+    DRIFTLESS_REQUIRE(example.input.size() == expected && example.label.size() == expected,
+                      ErrorCode::BadFile, path, ": boards of several sizes; got ",
+                      example.input.size(), " cells with an answer of ", example.label.size(),
+                      ", expected ", expected, " as the first has");
+  }
+}
+
 void copy_tokens(const std::vector<uint8_t>& tokens, uint8_t*& out) {
   if (out != nullptr) out = std::copy(tokens.begin(), tokens.end(), out);
 }
@@ -59,11 +70,14 @@ int driftless_read_boards(const driftless_engine* engine, const char* name, cons
     const run::BoardFile source{.path = path, .split = text_or(split, "test"), .limit = limit};
     if (engine != nullptr) {
       run::Boards read = run::read_boards_for(engine->checkpoint, engine->path, source, {});
+      require_one_size(read.examples, source.path);
       *boards = new driftless_boards{read.task, std::move(read.examples)};
       return;
     }
     const task::Task& task = name == nullptr ? run::guess_task(source) : named(name);
-    *boards = new driftless_boards{task, run::read_boards(task, source)};
+    auto examples = run::read_boards(task, source);
+    require_one_size(examples, source.path);
+    *boards = new driftless_boards{task, std::move(examples)};
   });
 }
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless {
 namespace {

@@ -20,9 +20,10 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/isa.h"
-#include "driftless/base/one_line.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/one_line.h"
+#include "driftless/base/text/text.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/flags/json_values.h"
 #include "driftless/cli/manual/manual.h"
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/streams.h"
@@ -54,7 +55,8 @@ constexpr std::array kVerbs = {
     Entry{"bench", "how fast a model runs here", add_bench_command},
     Entry{"quantize", "pack a model's weights; says whether the native engine runs them",
           add_quantize_command},
-    Entry{"export", "a packed model as code for other machines: C99 for microcontrollers",
+    Entry{"export",
+          "a model for other machines and programs: C99 for microcontrollers, ONNX graphs",
           add_export_command},
     Entry{"accumulators", "the accumulator widths that a model needs", add_accumulators_command},
     Entry{"train", "train a model as a recipe says (needs libtorch)", add_train_command},

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "driftless/base/one_line.h"
+#include "driftless/base/text/one_line.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/run/model.h"
 

@@ -6,8 +6,9 @@
 #include <filesystem>
 
 #include "driftless/base/error.h"
-#include "driftless/base/one_line.h"
+#include "driftless/base/text/one_line.h"
 #include "driftless/cli/terminal/streams.h"
+#include "driftless/cli/web_files.h"
 #include "driftless/report/page.h"
 #include "driftless/study/record/bench_record.h"
 #include "driftless/study/record/qat_record.h"
@@ -48,18 +49,26 @@ report::Results read_results(const std::vector<std::string>& results) {
   const bool is_empty = read.records.empty() && read.qat.empty() && read.benches.empty() &&
                         read.traces.empty() && read.claims.empty() && read.evals.empty() &&
                         read.logs.empty();
-  DRIFTLESS_REQUIRE(!is_empty || read.skipped.empty(), ErrorCode::BadFile, results.front(),
-                    ": nothing to report; got ", read.skipped.size(), " lines, all skipped");
+  const std::string lines =
+      read.skipped.empty() ? "an empty file" : std::to_string(read.skipped.size()) + " lines";
+  DRIFTLESS_REQUIRE(!is_empty, ErrorCode::BadFile, results.front(), ": nothing to report; got ",
+                    lines, read.skipped.empty() ? "" : ", all skipped");
   return read;
 }
 
 }  // namespace
 
-void write_report(const std::vector<std::string>& results, const std::string& title,
+void write_report(const std::vector<std::string>& results, const ReportChoice& choice,
                   const std::string& out) {
   const report::Results read = read_results(results);
+  const std::string& model = choice.live_model;
+  DRIFTLESS_REQUIRE(model.empty() || !read.traces.empty(), ErrorCode::InvalidArgument,
+                    "report: --live runs boards in a board player; got no trace, expected one of ",
+                    "driftless trace among the results");
   const std::string page =
-      report::render_page(read, {.title = title, .version = DRIFTLESS_VERSION});
+      report::render_page(read, {.title = choice.title,
+                                 .version = DRIFTLESS_VERSION,
+                                 .engine = model.empty() ? "" : web_file("engine.json", model)});
   write_output(out, page);
   std::fprintf(
       stream_beside(out), "%s: %zu records, %zu traces, %zu claims, %zu lines skipped; %.1f MiB\n",
@@ -81,7 +90,7 @@ std::string report_beside(const std::string& results) {
 
 void write_report_beside(const std::string& results) {
   try {
-    write_report({results}, kReportTitle, report_beside(results));
+    write_report({results}, {}, report_beside(results));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Unsupported) throw;
     std::fprintf(stderr, "no report: %s\n", error.what());

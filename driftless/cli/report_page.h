@@ -11,9 +11,14 @@ namespace driftless::cli {
 
 inline constexpr const char* kReportTitle = "driftless: does the trajectory survive?";
 
+struct ReportChoice {
+  std::string title = kReportTitle;
+  std::string live_model{};  ///< a file; players of the page run boards with it
+};
+
 /// Writes the page and says on stdout what it holds; skipped lines go to stderr as warnings. Throws
 /// Unsupported in a build without the plotting library.
-void write_report(const std::vector<std::string>& results, const std::string& title,
+void write_report(const std::vector<std::string>& results, const ReportChoice& choice,
                   const std::string& out);
 
 /// Writes one figure and says so on stdout; skipped lines go to stderr as warnings.

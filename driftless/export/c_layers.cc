@@ -77,6 +77,9 @@ CLinear c_linear(const store::PackedModel& model, const std::string& name) {
   const quant::LayerPlan* const plan = model.plan.find(name);
   DRIFTLESS_REQUIRE(plan != nullptr, ErrorCode::Unsupported, "layer '", name,
                     "': its weights are floats; quantize it, for instance --weights mxint4");
+  DRIFTLESS_REQUIRE(!plan->weights.has_scale_codes() && !plan->acts.has_scale_codes(),
+                    ErrorCode::Unsupported, "layer '", name,
+                    "': blocks with scale= are not written as C; expected mx or integer formats");
   DRIFTLESS_REQUIRE(plan->acts.rule != formats::ExponentRule::Mse, ErrorCode::Unsupported,
                     "layer '", name, "': activations as '", to_string(plan->acts),
                     "'; exported code has every exponent rule but mse");

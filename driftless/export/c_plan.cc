@@ -2,6 +2,7 @@
 #include "driftless/export/c_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
@@ -10,9 +11,14 @@ namespace driftless::exporter {
 namespace {
 
 Field floats(std::string name, int64_t count) { return {"float", std::move(name), count, 4}; }
-Field codes(std::string name, int64_t count) { return {"int8_t", std::move(name), count, 1}; }
+Field codes(std::string name, int64_t count) {
+  return {"reasoner_code", std::move(name), count, 0, Field::Of::Codes};
+}
+Field signed_bytes(std::string name, int64_t count) {
+  return {"int8_t", std::move(name), count, 1};
+}
 Field bytes(std::string name, int64_t count) { return {"uint8_t", std::move(name), count, 1}; }
-Field work(int64_t blocks) { return {"int8_t", "work", 2 * blocks, 0, true}; }
+Field work(int64_t blocks) { return {"int32_t", "work", 2 * blocks, 0, Field::Of::Places}; }
 
 Stage swiglu_stage(const char* name, const CLinear& gate_up, const CLinear& down, int64_t tile,
                    bool has_row_scales) {
@@ -21,10 +27,9 @@ Stage swiglu_stage(const char* name, const CLinear& gate_up, const CLinear& down
   Stage stage{name, {floats("gate", tile * kBlock), floats("up", tile * kBlock)}};
   if (has_row_scales) stage.fields.push_back(floats("floats", tile * down.inputs));
   for (const Field& field :
-       {floats("input_scales", tile), floats("hidden_scales", tile),
+       {floats("input_scales", tile), floats("hidden_scales", tile), work(std::max(input, hidden)),
         codes("input", tile * input * kBlock), codes("hidden", tile * hidden * kBlock),
-        work(std::max(input, hidden)), bytes("input_shifts", tile * input),
-        bytes("hidden_shifts", tile * hidden)})
+        bytes("input_shifts", tile * input), bytes("hidden_shifts", tile * hidden)})
     stage.fields.push_back(field);
   return stage;
 }
@@ -42,11 +47,11 @@ Stage attention_stage(const CModel& model) {
   if (is_int8)
     for (const Field& field : {floats("key_scales", rows), floats("value_scales", head)})
       stage.fields.push_back(field);
-  stage.fields.push_back(codes("input", tile * blocks_of(width) * kBlock));
   stage.fields.push_back(work(blocks_of(width)));
+  stage.fields.push_back(codes("input", tile * blocks_of(width) * kBlock));
   if (is_int8)
-    for (const Field& field : {codes("key_codes", rows * head), codes("value_codes", head * rows),
-                               bytes("shares", rows)})
+    for (const Field& field : {signed_bytes("key_codes", rows * head),
+                               signed_bytes("value_codes", head * rows), bytes("shares", rows)})
       stage.fields.push_back(field);
   stage.fields.push_back(bytes("input_shifts", tile * blocks_of(width)));
   return stage;
@@ -54,21 +59,21 @@ Stage attention_stage(const CModel& model) {
 
 int64_t up_to_4(int64_t count) { return (count + 3) / 4 * 4; }
 
-int64_t stage_bytes(const Stage& stage, int64_t place) {
+int64_t stage_bytes(const Stage& stage, const Workspace& kernels) {
   int64_t sum = 0;
-  for (const Field& field : stage.fields) sum += field.bytes(place);
+  for (const Field& field : stage.fields) sum += field.bytes(kernels);
   return sum;
 }
 
 /// Of attention in int8, values as floats are over when queries, scores and shares begin.
-int64_t least_of(const CModel& model, const Stage& stage, int64_t place) {
-  const int64_t all = stage_bytes(stage, place);
+int64_t least_of(const CModel& model, const Stage& stage, const Workspace& kernels) {
+  const int64_t all = stage_bytes(stage, kernels);
   if (!model.has_int8_attention || stage.name != "positions") return all;
   int64_t later = 0, values = 0;
   for (const Field& field : stage.fields) {
     if (field.name == "queries" || field.name == "scores" || field.name == "shares")
-      later += field.bytes(place);
-    if (field.name == "values" || field.name == "keys") values += field.bytes(place);
+      later += field.bytes(kernels);
+    if (field.name == "values" || field.name == "keys") values += field.bytes(kernels);
   }
   return all - std::min(later, values);
 }
@@ -80,7 +85,7 @@ int64_t fixed_bytes(const CModel& model) {
 
 std::string field_text(const Field& field) {
   return field.type + " " + field.name + "[" + std::to_string(field.count) +
-         (field.is_work ? " * REASONER_PLACE" : "") + "];";
+         (field.of == Field::Of::Places ? " * REASONER_PLACE / 4" : "") + "];";
 }
 
 }  // namespace
@@ -103,33 +108,33 @@ std::vector<Stage> stages(const CModel& model) {
   if (!model.logits_head.empty() || !model.halt_head.empty()) {
     const int64_t input = blocks_of(model.config.hidden_size);
     out.push_back({"head",
-                   {floats("scales", 1), codes("codes", input * kBlock), work(input),
+                   {floats("scales", 1), work(input), codes("codes", input * kBlock),
                     bytes("shifts", input)}});
   }
   return out;
 }
 
-int64_t arena_bytes(const CModel& model, int64_t place) {
+int64_t arena_bytes(const CModel& model, const Workspace& kernels) {
   int64_t most = 0;
-  for (const Stage& stage : stages(model)) most = std::max(most, stage_bytes(stage, place));
+  for (const Stage& stage : stages(model)) most = std::max(most, stage_bytes(stage, kernels));
   return fixed_bytes(model) + up_to_4(most) + up_to_4(model.config.seq_len + 1);
 }
 
-int64_t least_bytes(const CModel& model, int64_t place) {
+int64_t least_bytes(const CModel& model, const Workspace& kernels) {
   int64_t most = 0;
-  for (const Stage& stage : stages(model)) most = std::max(most, least_of(model, stage, place));
+  for (const Stage& stage : stages(model)) most = std::max(most, least_of(model, stage, kernels));
   return fixed_bytes(model) + most + model.config.seq_len + 1;
 }
 
 std::string arena_text(const CModel& model) {
-  std::string text =
-      "/* sizeof(reasoner), and what the schedule needs at once. */\n"
-      "#if REASONER_PLACE == 64\n";
-  for (const int64_t place : {kHalfwordPlace, kBytePlace}) {
-    text += "#define REASONER_ARENA_BYTES " + std::to_string(arena_bytes(model, place)) + "\n";
-    text += "#define REASONER_LEAST_BYTES " + std::to_string(least_bytes(model, place)) + "\n";
-    if (place == kHalfwordPlace) text += "#else\n";
-  }
+  std::string text = "/* sizeof(reasoner), and what the schedule needs at once. */\n";
+  for (const auto& [condition, kernels] :
+       {std::pair{"#if REASONER_KERNELS == REASONER_KERNELS_C\n", kPlainC},
+        std::pair{"#elif REASONER_KERNELS == REASONER_KERNELS_DSP\n", kDsp},
+        std::pair{"#else\n", kVector}})
+    text += condition +
+            ("#define REASONER_ARENA_BYTES " + std::to_string(arena_bytes(model, kernels))) +
+            "\n#define REASONER_LEAST_BYTES " + std::to_string(least_bytes(model, kernels)) + "\n";
   text +=
       "#endif\n\n"
       "/* Only z_h and z_l, [positions][width], and halt (halt, continue) are for others to read. "

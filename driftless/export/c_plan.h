@@ -11,9 +11,14 @@
 
 namespace driftless::exporter {
 
-/// The kernels of a product: what 32 unpacked weights take there.
-inline constexpr int64_t kBytePlace = 32;
-inline constexpr int64_t kHalfwordPlace = 64;  ///< of DSP instructions
+/// What kernels work on: the bytes of 32 unpacked weights, and those of an activation's integer.
+struct Workspace {
+  int64_t place = 0;
+  int64_t code = 1;
+};
+inline constexpr Workspace kPlainC{.place = 68};
+inline constexpr Workspace kDsp{.place = 64, .code = 2};
+inline constexpr Workspace kVector{.place = 32};  ///< Helium and RISC-V vectors
 
 /// The two halves of a block, and the heads where they are quantized.
 struct CBlock {
@@ -41,13 +46,16 @@ CModel c_model_of(const store::PackedModel& model, int64_t tile);
 
 /// One array of the arena.
 struct Field {
+  enum class Of { Items, Codes, Places };
   std::string type;
   std::string name;
   int64_t count;
-  int64_t size;          ///< bytes of an item
-  bool is_work = false;  ///< count is in places, whose bytes depend on the kernels
+  int64_t size;       ///< bytes of an item
+  Of of = Of::Items;  ///< what the kernels decide about: the size of codes and places
 
-  [[nodiscard]] int64_t bytes(int64_t place) const { return count * (is_work ? place : size); }
+  [[nodiscard]] int64_t bytes(const Workspace& kernels) const {
+    return count * (of == Of::Places ? kernels.place : of == Of::Codes ? kernels.code : size);
+  }
 };
 
 /// The buffers of one mixer or of the heads.
@@ -57,10 +65,10 @@ struct Stage {
 };
 std::vector<Stage> stages(const CModel& model);
 
-/// sizeof the struct, with kernels of that place.
-int64_t arena_bytes(const CModel& model, int64_t place);
+/// sizeof the struct with such kernels.
+int64_t arena_bytes(const CModel& model, const Workspace& kernels);
 /// The most bytes that any point of the schedule needs at once, byte for byte.
-int64_t least_bytes(const CModel& model, int64_t place);
+int64_t least_bytes(const CModel& model, const Workspace& kernels);
 
 /// The struct, and REASONER_ARENA_BYTES.
 std::string arena_text(const CModel& model);

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/export/assets.h"
 #include "driftless/export/c_data.h"
 #include "driftless/export/c_text.h"
@@ -26,12 +26,15 @@ struct Kernels {
   const char* macro;
   const char* condition;
   std::string_view (*text)();
+  CArena CExport::*arena;
 };
 
 /// Best first.
-constexpr std::array kKernels = {Kernels{"mve", "MVE", "defined(__ARM_FEATURE_MVE)", c_kernels_mve},
-                                 Kernels{"dsp", "DSP", "defined(__ARM_FEATURE_DSP)", c_kernels_dsp},
-                                 Kernels{"riscv", "RISCV", "defined(__riscv)", c_kernels_riscv}};
+constexpr std::array kKernels = {
+    Kernels{"mve", "MVE", "defined(__ARM_FEATURE_MVE)", c_kernels_mve, &CExport::vector},
+    Kernels{"dsp", "DSP", "defined(__ARM_FEATURE_DSP)", c_kernels_dsp, &CExport::dsp},
+    Kernels{"riscv", "RISCV", "defined(__riscv_v_min_vlen) && __riscv_v_min_vlen >= 128",
+            c_kernels_riscv, &CExport::vector}};
 
 std::vector<const Kernels*> chosen_kernels(const COptions& options) {
   std::vector<std::string_view> names = {"c"};
@@ -95,6 +98,10 @@ void require_fits(const char* what, int64_t bytes, int64_t most) {
                     "; a narrower model or, for memory, a smaller --tile needs less");
 }
 
+CArena arena_of(const CModel& model, const Workspace& kernels) {
+  return {.bytes = arena_bytes(model, kernels), .least = least_bytes(model, kernels)};
+}
+
 /// The self-test's board, as the exported code has it.
 std::vector<uint8_t> test_board(const model::ModelConfig& config) {
   std::vector<uint8_t> tokens;
@@ -146,13 +153,16 @@ CExport export_c(const store::PackedModel& packed, const COptions& options) {
   CExport out{.files = {},
               .weight_bytes = 0,
               .table_bytes = table_bytes(model, packed),
-              .arena_bytes = arena_bytes(model, kBytePlace),
-              .dsp_arena_bytes = arena_bytes(model, kHalfwordPlace),
-              .least_bytes = least_bytes(model, kBytePlace),
+              .plain_c = arena_of(model, kPlainC),
+              .dsp = arena_of(model, kDsp),
+              .vector = arena_of(model, kVector),
               .multiply_adds = multiply_adds(model)};
   for (const CLinear* layer : model.layers()) out.weight_bytes += layer->bytes();
   require_fits("constants", out.flash_bytes(), options.most_flash);
-  require_fits("arena", out.arena_bytes, options.most_ram);
+  require_fits("arena with kernels in plain C", out.plain_c.bytes, options.most_ram);
+  for (const Kernels* kernels : chosen)
+    require_fits(("arena with kernels '" + std::string(kernels->name) + "'").c_str(),
+                 (out.*kernels->arena).bytes, options.most_ram);
   out.hash = self_test_hash(*reasoner);
   const std::string header = replaced(
       replaced(replaced(std::string(c_header()), "/*@sizes@*/", size_macros(model, out.hash)),

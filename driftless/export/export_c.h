@@ -14,11 +14,11 @@ namespace driftless::exporter {
 struct COptions {
   std::string name{};     ///< of the model in C
   std::string section{};  ///< for constants; "": where the compiler puts them
-  /// Of dsp, mve and riscv, those to write beside plain C.
+  /// Of dsp, mve and riscv (vectors), those to write beside plain C.
   std::vector<std::string> kernels = {"dsp", "mve", "riscv"};
   int64_t tile = 16;       ///< most rows that pass a mixer together: more need memory, fewer time
   int64_t most_flash = 0;  ///< bytes of constants; 0: any number
-  int64_t most_ram = 0;    ///< bytes of the arena
+  int64_t most_ram = 0;    ///< bytes of the arena, with any of the kernels that are written
 };
 
 struct CFile {
@@ -26,13 +26,17 @@ struct CFile {
   std::string text;
 };
 
+/// The memory of a model with some kernels.
+struct CArena {
+  int64_t bytes = 0;
+  int64_t least = 0;  ///< what the schedule needs at once
+};
+
 struct CExport {
   std::vector<CFile> files{};
   int64_t weight_bytes = 0;
   int64_t table_bytes = 0;  ///< embeddings, positions, float heads
-  int64_t arena_bytes = 0;  ///< with kernels in plain C
-  int64_t dsp_arena_bytes = 0;
-  int64_t least_bytes = 0;  ///< what the schedule needs at once
+  CArena plain_c{}, dsp{}, vector{};
   int64_t multiply_adds = 0;
   uint64_t hash = 0;  ///< of the self-test's states
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/integer.h"
 #include "driftless/formats/minifloat.h"
@@ -83,6 +83,7 @@ constexpr std::array kScaleFormats = {
     ScaleFormatName{ScaleFormat::E5m3, "e5m3"},
     ScaleFormatName{ScaleFormat::E4m4, "e4m4"},
     ScaleFormatName{ScaleFormat::Float16, "fp16"},
+    ScaleFormatName{ScaleFormat::S4m3, "s4m3"},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "driftless/base/error.h"
 #include "driftless/integer/product.h"
 #include "driftless/quant/runs.h"
+#include "driftless/quant/window.h"
 
 namespace driftless::integer {
 namespace {
@@ -33,6 +34,11 @@ QuantizedMatrix block_of(const QuantizedMatrix& matrix, int64_t block) {
     out.scales.codes.push_back(matrix.scales.codes[static_cast<size_t>(row * blocks + block)]);
   }
   return out;
+}
+
+/// Blocks with scale= as the integers that they come to, one scale a row.
+QuantizedMatrix on_one_scale(const QuantizedMatrix& matrix) {
+  return matrix.spec.has_scale_codes() ? quant::integer_rows(matrix) : matrix;
 }
 
 /// 2^shift of each row in a block.
@@ -110,6 +116,9 @@ int64_t bits_of_magnitude(uint64_t magnitude) noexcept {
 
 uint64_t largest_integer(const quant::QuantSpec& spec, int64_t window) noexcept {
   const formats::Element& element = spec.format->element;
+  // Below 16 units of a row's largest scale.
+  if (spec.has_scale_codes())
+    return static_cast<uint64_t>(std::max(-element.min, element.max)) << (4 + spec.window);
   const auto mantissa =
       static_cast<uint64_t>(std::lround(std::max(-element.min, element.max) / element.smallest));
   return mantissa << window;
@@ -139,8 +148,9 @@ std::vector<int64_t> exponent_spread(const QuantizedMatrix& matrix) {
   return counts;
 }
 
-AccumulatedProduct::AccumulatedProduct(const QuantizedMatrix& right, const KernelSet& set)
-    : set_(&set), form_(), k_(right.cols), whole_(make_panels(right, set)) {
+AccumulatedProduct::AccumulatedProduct(const QuantizedMatrix& matrix, const KernelSet& set)
+    : set_(&set), form_(), k_(matrix.cols), whole_(make_panels(matrix, set)) {
+  const QuantizedMatrix right = on_one_scale(matrix);
   RowShifts shifts = row_shifts(right);
   form_ = shifts.form;
   const int64_t blocks = (k_ + kBlock - 1) / kBlock;
@@ -163,8 +173,11 @@ AccumulatedProduct::AccumulatedProduct(const QuantizedMatrix& right, const Kerne
   scales_ = std::move(shifts.scales);
 }
 
-void AccumulatedProduct::run(const QuantizedMatrix& left, const Accumulator& accumulator,
+void AccumulatedProduct::run(const QuantizedMatrix& matrix, const Accumulator& accumulator,
                              quant::MatView<int64_t> sums, std::span<uint64_t> reach) const {
+  if (matrix.spec.has_scale_codes())
+    return run(quant::integer_rows(matrix), accumulator, sums, reach);
+  const QuantizedMatrix& left = matrix;
   DRIFTLESS_REQUIRE(
       accumulator.bits >= Accumulator::kLeastBits && accumulator.bits <= Accumulator::kMostBits,
       ErrorCode::InvalidArgument, "accumulator: bits; got ", accumulator.bits, ", expected ",

@@ -53,7 +53,7 @@ std::vector<int64_t> exponent_spread(const quant::QuantizedMatrix& matrix);
 class AccumulatedProduct {
  public:
   /// Throws what make_panels throws.
-  AccumulatedProduct(const quant::QuantizedMatrix& right, const KernelSet& set);
+  AccumulatedProduct(const quant::QuantizedMatrix& matrix, const KernelSet& set);
 
   [[nodiscard]] int64_t columns() const noexcept { return std::ssize(scales_); }
   [[nodiscard]] const IntegerForm& form() const noexcept { return form_; }
@@ -61,11 +61,11 @@ class AccumulatedProduct {
   /// bounds every sum for this factor.
   [[nodiscard]] uint64_t largest_column_sum() const noexcept { return largest_column_sum_; }
 
-  /// The sums of left (m x k) times this, as the accumulator leaves them: [m][column]. Each bit
+  /// The sums of a matrix (m x k) times this, as the accumulator leaves them: [m][column]. Each bit
   /// that a running sum needed beside its sign is set in `reach`, of the same shape, unless that is
   /// empty. Throws what make_rows throws, and InvalidArgument for other lengths or widths that an
   /// accumulator cannot have.
-  void run(const quant::QuantizedMatrix& left, const Accumulator& accumulator,
+  void run(const quant::QuantizedMatrix& matrix, const Accumulator& accumulator,
            quant::MatView<int64_t> sums, std::span<uint64_t> reach = {}) const;
 
   /// The same as floats: float(sum) * (row scale * column scale).

@@ -5,6 +5,8 @@
 
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/integer/scaled_blocks.h"
+#include "driftless/quant/window.h"
 
 namespace driftless::integer {
 namespace {
@@ -55,6 +57,7 @@ void finish_column(const PanelToShift& args, int64_t width, int64_t column) noex
 
 bool ColumnQuantizer::suits(const quant::QuantSpec& spec, const KernelSet& set) {
   if (set.encoders == nullptr || spec.is_none()) return false;
+  if (spec.has_scale_codes()) return quant::has_byte_rows(spec) && knows_scaled_blocks(spec, set);
   if (spec.granularity != Granularity::Block) return is_plain_token(spec);
   return spec.group == kBlock && spec.window != quant::kNoWindow &&
          set.encoders->knows(formats::block_scaling(spec.format->element, spec.rule));
@@ -62,17 +65,20 @@ bool ColumnQuantizer::suits(const quant::QuantSpec& spec, const KernelSet& set) 
 
 ColumnQuantizer::ColumnQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
     : element_(spec.format->element),
+      scales_{spec.format->element, spec.scale_rule()},
       set_(&set),
       scaling_(formats::block_scaling(spec.format->element, spec.rule)),
-      form_{spec.format->element.bits,
+      form_{spec.has_scale_codes() ? 8 : spec.format->element.bits,
             spec.granularity == Granularity::Block ? spec.window : int64_t{0}},
-      has_blocks_(spec.granularity == Granularity::Block) {}
+      has_blocks_(spec.is_in_blocks()),
+      has_fractions_(spec.has_scale_codes()),
+      window_(spec.window) {}
 
 ColumnPanel ColumnQuantizer::make(int64_t k) const {
   const int64_t width = set_->columns;
   const auto per_block = static_cast<size_t>(blocks_of(k) * width);
   ColumnPanel panel{.k = k};
-  panel.steps.resize(static_cast<size_t>(steps_of(k) * kStep * width));
+  panel.steps.resize(static_cast<size_t>(panel_steps(k, *set_) * kStep * width));
   panel.scales.resize(static_cast<size_t>(width));
   panel.starts.resize(form_.fits_bytes() ? static_cast<size_t>(width) : per_block);
   if (!form_.fits_bytes()) panel.shifts.resize(per_block);
@@ -99,15 +105,25 @@ bool ColumnQuantizer::quantize(const float* x, int64_t stride, ColumnPanel& out)
 bool ColumnQuantizer::encode_block(const float* x, int64_t stride, int64_t block,
                                    ColumnPanel& out) const noexcept {
   const int64_t width = set_->columns;
-  return set_->encoders->encode_columns(scaling_,
-                                        {.x = x,
-                                         .x_stride = stride,
-                                         .rows = std::min(kBlock, out.k - block * kBlock),
-                                         .steps = out.steps.data() + block * kBlock * width,
-                                         .scales = out.codes.data() + block * width});
+  const ColumnsToEncode args{.x = x,
+                             .x_stride = stride,
+                             .rows = std::min(kBlock, out.k - block * kBlock),
+                             .steps = out.steps.data() + block * kBlock * width,
+                             .scales = out.codes.data() + block * width};
+  return has_fractions_ ? set_->encoders->encode_scaled_columns(scales_, args)
+                        : set_->encoders->encode_columns(scaling_, args);
 }
 
 void ColumnQuantizer::finish(ColumnPanel& out) const noexcept {
+  if (has_fractions_)
+    return set_->encoders->multiply_panel(scales_, {.steps = out.steps.data(),
+                                                    .step_count = steps_of(out.k),
+                                                    .scales = out.codes.data(),
+                                                    .blocks = blocks_of(out.k),
+                                                    .window = window_,
+                                                    .flip = set_->row_flip,
+                                                    .starts = out.starts.data(),
+                                                    .column_scales = out.scales.data()});
   const PanelToShift args{.steps = out.steps.data(),
                           .step_count = steps_of(out.k),
                           .scales = out.codes.data(),

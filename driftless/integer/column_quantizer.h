@@ -47,10 +47,13 @@ class ColumnQuantizer {
 
  private:
   formats::Element element_;
+  BlockScales scales_;
   const KernelSet* set_;
   formats::BlockScaling scaling_;
   IntegerForm form_;
   bool has_blocks_;
+  bool has_fractions_;
+  int64_t window_;
 };
 
 }  // namespace driftless::integer

@@ -10,6 +10,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/runs.h"
+#include "driftless/quant/window.h"
 
 namespace driftless::integer {
 namespace {
@@ -27,20 +28,12 @@ struct Integers {
   std::vector<uint8_t> shifts;    // [row][block]
   std::vector<float> scales;      // [row]
 
-  [[nodiscard]] int8_t mantissa(int64_t row, int64_t at) const {
-    return mantissas[static_cast<size_t>(row * k + at)];
-  }
   [[nodiscard]] uint8_t shift(int64_t row, int64_t block) const {
     return shifts[static_cast<size_t>(row * blocks + block)];
-  }
-  /// What the row's value contributes to a sum: the mantissa, shifted.
-  [[nodiscard]] int32_t value(int64_t row, int64_t at) const {
-    return mantissa(row, at) * (int32_t{1} << shift(row, at / kBlock));
   }
 };
 
 int64_t blocks_of(int64_t k) { return (k + kBlock - 1) / kBlock; }
-int64_t steps_of(int64_t k) { return (k + kStep - 1) / kStep; }
 
 void require_consistent(const QuantizedMatrix& matrix) {
   const bool is_block = matrix.spec.granularity == Granularity::Block;
@@ -59,16 +52,13 @@ int8_t mantissa_of(uint8_t code, int bits) {
   return static_cast<int8_t>(whole < 1 << (bits - 1) ? whole : whole - (1 << bits));
 }
 
-/// For each block of a row whether it has a mantissa other than zero.
-std::vector<bool> nonzero_blocks(const Integers& integers, int64_t row) {
-  std::vector<bool> nonzero(static_cast<size_t>(integers.blocks));
-  const auto first = integers.mantissas.begin() + row * integers.k;
-  for (int64_t block = 0; block < integers.blocks; ++block) {
-    const int64_t last = std::min((block + 1) * kBlock, integers.k);
-    nonzero[static_cast<size_t>(block)] = std::any_of(
-        first + block * kBlock, first + last, [](int8_t mantissa) { return mantissa != 0; });
-  }
-  return nonzero;
+/// Whether a block of a row has a mantissa other than zero.
+bool has_values(const QuantizedMatrix& matrix, int64_t row, int64_t block) {
+  const int mask = (1 << matrix.spec.format->element.bits) - 1;
+  const auto first = matrix.codes.begin() + row * matrix.cols;
+  const int64_t last = std::min((block + 1) * kBlock, matrix.cols);
+  return std::any_of(first + block * kBlock, first + last,
+                     [mask](uint8_t code) { return (code & mask) != 0; });
 }
 
 /// How far a scale code, or a window, lies below the largest code of a row.
@@ -82,9 +72,9 @@ int64_t widest_spread(const QuantizedMatrix& matrix, const Integers& integers) {
   for (int64_t row = 0; row < integers.rows; ++row) {
     const std::span codes(matrix.scales.codes.data() + row * integers.blocks,
                           static_cast<size_t>(integers.blocks));
-    const auto nonzero = nonzero_blocks(integers, row);
-    for (size_t block = 0; block < codes.size(); ++block) {
-      if (nonzero[block]) widest = std::max(widest, below_largest(codes, codes[block]));
+    for (int64_t block = 0; block < integers.blocks; ++block) {
+      if (!has_values(matrix, row, block)) continue;
+      widest = std::max(widest, below_largest(codes, codes[static_cast<size_t>(block)]));
     }
   }
   return widest;
@@ -105,14 +95,13 @@ void take_block_scales(const QuantizedMatrix& matrix, Integers& integers) {
     DRIFTLESS_REQUIRE(std::find(codes.begin(), codes.end(), formats::E8m0fnu::kNan) == codes.end(),
                       ErrorCode::BadFile, "native product: a scale of row ", row, " is NaN");
     const auto base = static_cast<int>(below_largest(codes, integers.form.window));
-    const auto nonzero = nonzero_blocks(integers, row);
-    for (size_t block = 0; block < codes.size(); ++block) {
-      const int shift = codes[block] - base;
-      DRIFTLESS_REQUIRE(shift >= 0 || !nonzero[block], ErrorCode::BadFile,
+    for (int64_t block = 0; block < integers.blocks; ++block) {
+      const int shift = codes[static_cast<size_t>(block)] - base;
+      DRIFTLESS_REQUIRE(shift >= 0 || !has_values(matrix, row, block), ErrorCode::BadFile,
                         "native product: exponent of row ", row, ", block ", block, " lies ",
                         integers.form.window - shift, " octaves below the row's largest, expected ",
                         "at most the window of ", integers.form.window);
-      integers.shifts[static_cast<size_t>(row * integers.blocks) + block] =
+      integers.shifts[static_cast<size_t>(row * integers.blocks + block)] =
           static_cast<uint8_t>(std::max(shift, 0));
     }
     integers.scales.push_back(
@@ -120,15 +109,14 @@ void take_block_scales(const QuantizedMatrix& matrix, Integers& integers) {
   }
 }
 
-Integers integers_of(const QuantizedMatrix& matrix) {
+/// All but the mantissas.
+Integers scales_of(const QuantizedMatrix& matrix) {
   require_supported(matrix.spec);
   require_consistent(matrix);
+  if (matrix.spec.has_scale_codes()) return scales_of(quant::integer_rows(matrix));
   const int bits = matrix.spec.format->element.bits;
   const int64_t blocks = blocks_of(matrix.cols);
   Integers integers{{bits, 0}, matrix.rows, matrix.cols, blocks, {}, {}, {}};
-  integers.mantissas.resize(matrix.codes.size());
-  std::transform(matrix.codes.begin(), matrix.codes.end(), integers.mantissas.begin(),
-                 [bits](uint8_t code) { return mantissa_of(code, bits); });
   integers.shifts.resize(static_cast<size_t>(matrix.rows * blocks));
   integers.scales.reserve(static_cast<size_t>(matrix.rows));
   if (matrix.spec.granularity == Granularity::Block) {
@@ -139,6 +127,20 @@ Integers integers_of(const QuantizedMatrix& matrix) {
     const int64_t run = matrix.spec.granularity == Granularity::Tensor ? 0 : row;
     integers.scales.push_back(matrix.scales.floats[static_cast<size_t>(run)].scale);
   }
+  return integers;
+}
+
+Integers integers_of(const QuantizedMatrix& matrix) {
+  if (matrix.spec.has_scale_codes()) {
+    require_supported(matrix.spec);
+    require_consistent(matrix);
+    return integers_of(quant::integer_rows(matrix));
+  }
+  Integers integers = scales_of(matrix);
+  const int bits = matrix.spec.format->element.bits;
+  integers.mantissas.resize(matrix.codes.size());
+  std::transform(matrix.codes.begin(), matrix.codes.end(), integers.mantissas.begin(),
+                 [bits](uint8_t code) { return mantissa_of(code, bits); });
   return integers;
 }
 
@@ -165,82 +167,9 @@ ShiftPlace shift_place(const KernelSet& set, const IntegerForm& form) {
   return form.fits_bytes() ? ShiftPlace::InBytes : ShiftPlace::AfterBlock;
 }
 
-/// Fills the panel of columns [first, first + set.columns).
-class PanelWriter {
- public:
-  PanelWriter(const Integers& integers, PanelMatrix& out, int64_t panel)
-      : integers_(integers),
-        out_(out),
-        panel_(panel),
-        width_(out.set->columns),
-        place_(shift_place(*out.set, integers.form)) {}
-
-  void write() {
-    int8_t* bytes = out_.bytes.data() + panel_ * out_.planes * out_.steps * width_ * kStep;
-    for (int64_t block = 0; block < out_.blocks; ++block) {
-      const int64_t first = block * kBlockSteps;
-      const int64_t last = std::min(first + kBlockSteps, out_.steps);
-      for (int64_t plane = 0; plane < out_.planes; ++plane) {
-        for (int64_t step = first; step < last; ++step) bytes = write_step(step, plane, bytes);
-      }
-    }
-    for (int64_t column = 0; column < width_; ++column) write_column(column);
-  }
-
- private:
-  [[nodiscard]] int64_t row_of(int64_t column) const { return panel_ * width_ + column; }
-  [[nodiscard]] bool is_filler(int64_t column) const { return row_of(column) >= integers_.rows; }
-
-  int8_t* write_step(int64_t step, int64_t plane, int8_t* bytes) const {
-    for (int64_t column = 0; column < width_; ++column) {
-      for (int64_t at = step * kStep; at < (step + 1) * kStep; ++at, ++bytes) {
-        if (is_filler(column) || at >= integers_.k) continue;
-        const int64_t row = row_of(column);
-        const int32_t value = place_ == ShiftPlace::InBytes ? integers_.value(row, at)
-                                                            : int32_t{integers_.mantissa(row, at)};
-        *bytes = digit_of(value, out_.planes, plane);
-      }
-    }
-    return bytes;
-  }
-
-  void write_column(int64_t column) const {
-    if (is_filler(column)) return;
-    const int64_t row = row_of(column);
-    const int64_t flip = out_.set->row_flip;
-    uint32_t start = 0;  // Modulo 2^32, as the kernels add.
-    for (int64_t block = 0; block < out_.blocks; ++block) {
-      const int64_t last = std::min((block + 1) * kBlock, integers_.k);
-      int64_t sum = 0;
-      int64_t mantissas = 0;
-      for (int64_t at = block * kBlock; at < last; ++at) {
-        sum += integers_.value(row, at);
-        mantissas += integers_.mantissa(row, at);
-      }
-      start -= static_cast<uint32_t>(flip * sum);
-      const int64_t at = (panel_ * out_.blocks + block) * width_ + column;
-      out_.block_starts[static_cast<size_t>(at)] =
-          static_cast<int32_t>(-flip * (place_ == ShiftPlace::AfterBlock ? mantissas : sum));
-      for (int64_t plane = 0; plane < out_.planes; ++plane) {
-        const int32_t shift = place_ == ShiftPlace::InBytes ? 0 : integers_.shift(row, block);
-        const auto digit_shift = static_cast<int32_t>(4 * (out_.planes - 1 - plane));
-        const int64_t place =
-            ((panel_ * out_.blocks + block) * out_.planes + plane) * width_ + column;
-        out_.shifts[static_cast<size_t>(place)] =
-            shift_code(out_.set->shift_form, shift + digit_shift);
-      }
-    }
-    out_.starts[static_cast<size_t>(panel_ * width_ + column)] = static_cast<int32_t>(start);
-    out_.scales[static_cast<size_t>(panel_ * width_ + column)] =
-        integers_.scales[static_cast<size_t>(row)];
-  }
-
-  const Integers& integers_;
-  PanelMatrix& out_;
-  int64_t panel_;
-  int64_t width_;
-  ShiftPlace place_;
-};
+int64_t panel_bytes(const PanelMatrix& panels) {
+  return panels.planes * panels.steps * panels.set->columns * kStep;
+}
 
 /// The digits of a step's codes, to a column whose first one lies at `column`. Planes follow one
 /// another block by block.
@@ -254,11 +183,86 @@ void put_digits(const int8_t* codes, const PanelMatrix& out, int64_t step, int8_
   }
 }
 
-int64_t panel_bytes(const PanelMatrix& panels) {
-  return panels.planes * panels.steps * panels.set->columns * kStep;
+/// `steps` steps of codes to a column whose first one lies at `column`.
+void put_steps(const int8_t* codes, const PanelMatrix& out, int64_t steps, int8_t* column) {
+  const int64_t stride = out.set->columns * kStep;
+  if (out.planes == 1) {
+    for (int64_t step = 0; step < steps; ++step)
+      std::memcpy(column + step * stride, codes + step * kStep, kStep);
+  } else {
+    for (int64_t step = 0; step < steps; ++step)
+      put_digits(codes + step * kStep, out, step, column);
+  }
 }
 
+/// Fills the columns of panels, each from a row of the integers.
+class PanelWriter {
+ public:
+  PanelWriter(const Integers& integers, PanelMatrix& out)
+      : integers_(integers),
+        out_(out),
+        width_(out.set->columns),
+        place_(shift_place(*out.set, integers.form)),
+        line_(static_cast<size_t>(integers.blocks * kBlock)) {}
+
+  void write(int64_t row) {
+    const int64_t panel = row / width_;
+    const int64_t column = row % width_;
+    uint32_t start = 0;  // Modulo 2^32, as the kernels add.
+    for (int64_t block = 0; block < out_.blocks; ++block) start -= write_block(row, block);
+    int8_t* const first = out_.bytes.data() + panel * panel_bytes(out_) + column * kStep;
+    put_steps(line_.data(), out_, (integers_.k + kStep - 1) / kStep, first);
+    out_.starts[static_cast<size_t>(row)] = static_cast<int32_t>(start);
+    out_.scales[static_cast<size_t>(row)] = integers_.scales[static_cast<size_t>(row)];
+  }
+
+ private:
+  /// Fills the line and what belongs to the block. Returns what its sums have too much.
+  uint32_t write_block(int64_t row, int64_t block) {
+    const int64_t flip = out_.set->row_flip;
+    const int32_t shift = integers_.shift(row, block);
+    const int64_t length = std::min(kBlock, integers_.k - block * kBlock);
+    const int8_t* const mantissas = integers_.mantissas.data() + row * integers_.k + block * kBlock;
+    int8_t* const line = line_.data() + block * kBlock;
+    const int32_t factor = place_ == ShiftPlace::InBytes ? int32_t{1} << shift : 1;
+    int32_t sum = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      sum += mantissas[i];
+      line[i] = static_cast<int8_t>(mantissas[i] * factor);
+    }
+    const int64_t shifted = int64_t{sum} * (int64_t{1} << shift);
+    const int64_t place = row / width_ * out_.blocks + block;
+    const int64_t column = row % width_;
+    out_.block_starts[static_cast<size_t>(place * width_ + column)] =
+        static_cast<int32_t>(-flip * (place_ == ShiftPlace::AfterBlock ? sum : shifted));
+    for (int64_t plane = 0; plane < out_.planes; ++plane) {
+      const auto digit_shift = static_cast<int32_t>(4 * (out_.planes - 1 - plane));
+      out_.shifts[static_cast<size_t>((place * out_.planes + plane) * width_ + column)] =
+          shift_code(out_.set->shift_form,
+                     (place_ == ShiftPlace::InBytes ? 0 : shift) + digit_shift);
+    }
+    return static_cast<uint32_t>(flip * shifted);
+  }
+
+  const Integers& integers_;
+  PanelMatrix& out_;
+  int64_t width_;
+  ShiftPlace place_;
+  std::vector<int8_t> line_;  // zero after the last value
+};
+
+/// k, or the least multiple of `unit` above it.
+int64_t rounded_up(int64_t k, int64_t unit) { return (k + unit - 1) / unit * unit; }
+
 }  // namespace
+
+int64_t row_stride(int64_t k, const KernelSet& set) noexcept {
+  return rounded_up(rounded_up(k, kBlock), set.depth);
+}
+
+int64_t panel_steps(int64_t k, const KernelSet& set) noexcept {
+  return rounded_up(k, set.depth) / kStep;
+}
 
 void require_supported(const quant::QuantSpec& spec) {
   const bool is_integer = !spec.is_none() && spec.format->element.bits <= 8 &&
@@ -268,25 +272,32 @@ void require_supported(const quant::QuantSpec& spec) {
   const bool is_scaled = is_integer && (spec.granularity == Granularity::Channel ||
                                         spec.granularity == Granularity::Token ||
                                         spec.granularity == Granularity::Tensor);
-  DRIFTLESS_REQUIRE(is_block || is_scaled, ErrorCode::Unsupported, "native product: format '",
-                    to_string(spec), "'; expected mxint blocks of ", kBlock,
-                    " or signed integers with a scale per tensor, channel or token");
+  const bool is_on_units = is_integer && spec.has_scale_codes() && spec.group == kBlock;
+  DRIFTLESS_REQUIRE(is_block || is_scaled || is_on_units, ErrorCode::Unsupported,
+                    "native product: format '", to_string(spec), "'; expected mxint blocks of ",
+                    kBlock, ", integers in blocks of ", kBlock,
+                    " with scale=, or signed integers with a scale per tensor, channel or token");
+  DRIFTLESS_REQUIRE(!is_on_units || quant::has_byte_rows(spec), ErrorCode::Unsupported,
+                    "native product: format '", to_string(spec),
+                    "'; expected integers that fit a byte: at most four bits, and window=0");
 }
 
 RowMatrix make_rows(const QuantizedMatrix& matrix, const KernelSet& set) {
   const Integers integers = integers_of(matrix);
-  const int64_t stride = integers.blocks * kBlock;
+  const int64_t stride = row_stride(integers.k, set);
   RowMatrix out{&set, integers.form, integers.rows, integers.k, stride, integers.blocks};
   out.bytes.assign(static_cast<size_t>(out.rows * stride), set.row_flip);
   out.shifts.assign(integers.shifts.begin(), integers.shifts.end());
   out.scales.assign(integers.scales.begin(), integers.scales.end());
-  const bool is_shifted = integers.form.fits_bytes();
+  const bool is_shifted = are_shifted(integers.form, set);
   for (int64_t row = 0; row < out.rows; ++row) {
-    for (int64_t at = 0; at < out.k; ++at) {
-      const int32_t value =
-          is_shifted ? integers.value(row, at) : int32_t{integers.mantissa(row, at)};
-      out.bytes[static_cast<size_t>(row * stride + at)] =
-          static_cast<uint8_t>(static_cast<uint8_t>(value) ^ set.row_flip);
+    for (int64_t block = 0; block < out.blocks; ++block) {
+      const int64_t length = std::min(kBlock, out.k - block * kBlock);
+      const int8_t* const mantissas = integers.mantissas.data() + row * out.k + block * kBlock;
+      uint8_t* const bytes = out.bytes.data() + row * stride + block * kBlock;
+      const int32_t factor = is_shifted ? int32_t{1} << integers.shift(row, block) : 1;
+      for (int64_t i = 0; i < length; ++i)
+        bytes[i] = static_cast<uint8_t>(static_cast<uint8_t>(mantissas[i] * factor) ^ set.row_flip);
     }
   }
   if (is_shifted) std::fill(out.shifts.begin(), out.shifts.end(), uint8_t{0});
@@ -299,7 +310,7 @@ PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
                   .form = integers.form,
                   .columns = integers.rows,
                   .k = integers.k,
-                  .steps = steps_of(integers.k),
+                  .steps = panel_steps(integers.k, set),
                   .blocks = integers.blocks,
                   .planes = set.has_digits && integers.form.bits > 4 ? 2 : 1,
                   .panels = (integers.rows + set.columns - 1) / set.columns};
@@ -309,7 +320,8 @@ PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
   out.scales.resize(static_cast<size_t>(padded));
   out.block_starts.resize(static_cast<size_t>(padded * out.blocks));
   out.shifts.resize(static_cast<size_t>(padded * out.blocks * out.planes));
-  for (int64_t panel = 0; panel < out.panels; ++panel) PanelWriter(integers, out, panel).write();
+  PanelWriter writer(integers, out);
+  for (int64_t row = 0; row < integers.rows; ++row) writer.write(row);
   return out;
 }
 
@@ -323,19 +335,17 @@ PanelMatrix make_code_panels(int64_t columns, int64_t k, const KernelSet& set) {
 
 void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexcept {
   const int64_t width = out.set->columns;
-  const int64_t stride = width * kStep;  // between two steps
   const int64_t panel = index / width;
   int8_t* const first = out.bytes.data() + panel * panel_bytes(out) + index % width * kStep;
   const int64_t whole_steps = out.k / kStep;
-  int8_t rest[kStep] = {};
-  std::copy(column.codes + whole_steps * kStep, column.codes + out.k, rest);
-  if (out.planes == 1) {
-    for (int64_t step = 0; step < whole_steps; ++step)
-      std::memcpy(first + step * stride, column.codes + step * kStep, kStep);
-    if (whole_steps < out.steps) std::memcpy(first + whole_steps * stride, rest, kStep);
-  } else {
-    for (int64_t step = 0; step < out.steps; ++step)
-      put_digits(step < whole_steps ? column.codes + step * kStep : rest, out, step, first);
+  put_steps(column.codes, out, whole_steps, first);
+  if (whole_steps * kStep < out.k) {
+    int8_t rest[kStep] = {};
+    std::copy(column.codes + whole_steps * kStep, column.codes + out.k, rest);
+    if (out.planes == 1)
+      std::memcpy(first + whole_steps * width * kStep, rest, kStep);
+    else
+      put_digits(rest, out, whole_steps, first);
   }
   int32_t sum = 0;
   for (int64_t i = 0; i < out.k; ++i) sum += column.codes[i];
@@ -343,10 +353,10 @@ void put_column(const CodeColumn& column, PanelMatrix& out, int64_t index) noexc
   out.scales[static_cast<size_t>(index)] = column.scale;
 }
 
-IntegerForm integer_form(const QuantizedMatrix& matrix) { return integers_of(matrix).form; }
+IntegerForm integer_form(const QuantizedMatrix& matrix) { return scales_of(matrix).form; }
 
 RowShifts row_shifts(const QuantizedMatrix& matrix) {
-  Integers integers = integers_of(matrix);
+  Integers integers = scales_of(matrix);
   return {integers.form, std::move(integers.shifts), std::move(integers.scales)};
 }
 

@@ -4,6 +4,7 @@
 //
 //   mxintN            mantissa * 2^(S - B),  scale 2^(B - fraction bits), B = T - window
 //   intN, one scale   code,                  scale as stored
+//   intN, scale=      value over the row's unit, which is its scale (quant/window.h)
 //
 // with S the exponent of the value's block and T the largest one of its row. The window is the
 // quantizer's; without one it is the widest spread among the blocks of a row that are not zero.
@@ -32,6 +33,16 @@ struct IntegerForm {
   /// Whether shifted mantissas fit a byte, and products can sum all of K at once.
   [[nodiscard]] bool fits_bytes() const noexcept { return magnitude_bits() <= 7; }
 };
+
+/// Whether the set has tiles of its own for such rows.
+inline bool are_narrow(const IntegerForm& rows, const KernelSet& set) noexcept {
+  return set.narrow.max_rows > 0 && rows.bits <= kNarrowBits;
+}
+
+/// Whether a row's bytes are its mantissas shifted; else its shifts stand beside them.
+inline bool are_shifted(const IntegerForm& rows, const KernelSet& set) noexcept {
+  return !are_narrow(rows, set) && rows.fits_bytes();
+}
 
 /// The left factor: rows of bytes, zero (flipped) after the last value up to a whole block.
 struct RowMatrix {
@@ -71,7 +82,12 @@ struct RowShifts {
   std::vector<float> scales{};    ///< [row]
 };
 
-/// Throws Unsupported for formats that are not integers with one scale a row or mx blocks of 32.
+/// The distance of two rows of that many values, and the steps of such a panel, in a set's layout.
+int64_t row_stride(int64_t k, const KernelSet& set) noexcept;
+int64_t panel_steps(int64_t k, const KernelSet& set) noexcept;
+
+/// Throws Unsupported for formats that are not integers with one scale a row, mx blocks of 32 or
+/// blocks of 32 with scale= whose rows are bytes.
 void require_supported(const quant::QuantSpec& spec);
 
 /// Throw as require_supported, and BadFile for codes or scales that do not suit the shape or the

@@ -17,7 +17,7 @@ struct Range {
 };
 
 bool sums_whole(const RowMatrix& left, const PanelMatrix& right) noexcept {
-  return left.form.fits_bytes() && right.form.fits_bytes();
+  return are_shifted(left.form, *left.set) && right.form.fits_bytes();
 }
 
 int64_t panel_bytes(const PanelMatrix& right) noexcept {
@@ -84,6 +84,7 @@ void multiply_into(const RowMatrix& left, const PanelMatrix& right, Tile Tiles::
   const int64_t wanted = pool.thread_count() == 1 ? 1 : pool.thread_count() * kTasksPerThread;
   const int64_t cuts = std::clamp((wanted + right.panels - 1) / right.panels, int64_t{1}, count);
   pool.parallel_for(right.panels * cuts, [&](int64_t index, int64_t) {
+    const TileUse use(*right.set);
     const int64_t cut = index % cuts;
     run_panel(left, right, tiles, tiles.*kind, index / cuts,
               {count * cut / cuts, count * (cut + 1) / cuts}, out);
@@ -97,6 +98,7 @@ void multiply_here(const RowMatrix& left, int64_t rows, const PanelMatrix& right
   require_suited(left, rows, right, out);
   const Tiles& tiles = tiles_for(left, right);
   const int64_t count = RowTiles(rows, tiles.max_rows).count;
+  const TileUse use(*right.set);
   for (int64_t panel = 0; panel < right.panels; ++panel) {
     run_panel(left, right, tiles, tiles.*kind, panel, {0, count}, out);
   }
@@ -110,7 +112,9 @@ int64_t largest_k(const IntegerForm& left, const IntegerForm& right) noexcept {
 }
 
 const Tiles& tiles_for(const RowMatrix& left, const PanelMatrix& right) noexcept {
-  return sums_whole(left, right) ? right.set->whole : right.set->per_block;
+  const KernelSet& set = *right.set;
+  if (are_narrow(left.form, set) && right.form.fits_bytes()) return set.narrow;
+  return sums_whole(left, right) ? set.whole : set.per_block;
 }
 
 TileArgs tile_args(const RowMatrix& left, const PanelMatrix& right, int64_t row,

@@ -8,6 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/integer/scaled_blocks.h"
 
 namespace driftless::integer {
 namespace {
@@ -83,7 +84,7 @@ bool scale_by_quant(const formats::Element& element, const RowsToScale& args) no
 RowQuantizer::RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
     : spec_(spec), set_(&set), block_scaling_() {
   require_supported(spec);
-  const bool is_block = spec.granularity == Granularity::Block;
+  const bool is_block = spec.is_in_blocks();
   DRIFTLESS_REQUIRE(!is_block || (spec.window >= 0 && spec.window <= kMaxWindow),
                     ErrorCode::Unsupported, "native product: activations as '", to_string(spec),
                     "'; expected a window of 0 to ", kMaxWindow, ", such as window=4");
@@ -95,6 +96,10 @@ RowQuantizer::RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
   form_ = {spec.format->element.bits, is_block ? spec.window : 0};
   block_scaling_ = formats::block_scaling(spec.format->element, spec.rule);
   has_encoders_ = is_block && set.encoders != nullptr && set.encoders->knows(block_scaling_);
+  if (!spec.has_scale_codes()) return;
+  require_code_scales(spec);
+  form_ = {};
+  has_encoders_ = knows_scaled_blocks(spec, set);
 }
 
 RowMatrix RowQuantizer::make(int64_t rows, int64_t k) const {
@@ -102,7 +107,7 @@ RowMatrix RowQuantizer::make(int64_t rows, int64_t k) const {
                     "native product: shape of activations; got ", rows, " x ", k,
                     ", expected at least 1 x 1");
   const int64_t blocks = (k + kBlock - 1) / kBlock;
-  RowMatrix out{set_, form_, rows, k, blocks * kBlock, blocks};
+  RowMatrix out{set_, form_, rows, k, row_stride(k, *set_), blocks};
   out.bytes.assign(static_cast<size_t>(rows * out.stride), set_->row_flip);
   out.shifts.assign(static_cast<size_t>(rows * blocks), 0);
   out.scales.assign(static_cast<size_t>(rows), 0.0f);
@@ -113,7 +118,7 @@ void RowQuantizer::quantize(std::span<const float> values, RowMatrix& out, int64
   DRIFTLESS_REQUIRE(std::ssize(values) == out.k && row >= 0 && row < out.rows,
                     ErrorCode::InvalidArgument, "native product: ", values.size(),
                     " activations for row ", row, ", expected ", out.k, " for one of ", out.rows);
-  if (spec_.granularity == Granularity::Block) return quantize_blocks(values, out, row);
+  if (spec_.is_in_blocks()) return quantize_blocks(values, out, row);
   quantize_scaled({values.data(), out.k, kBlock, 1}, out, row);
 }
 
@@ -123,27 +128,38 @@ void RowQuantizer::quantize_blocks(std::span<const float> values, RowMatrix& out
   uint8_t* const shifts = out.shifts.data() + row * out.blocks;
   // Codes and scale codes first stand where bytes and shifts will. Codes of zero pad the last
   // block.
-  std::fill(bytes + out.k, bytes + out.stride, uint8_t{0});
-  const int64_t stopped =
-      quant::kernels().encode_blocks(block_scaling_, values.data(), {out.k, kBlock}, bytes, shifts);
+  std::fill(bytes + out.k, bytes + out.blocks * kBlock, uint8_t{0});
+  const int64_t stopped = encode_row(values.data(), out.k, bytes, shifts);
   DRIFTLESS_REQUIRE(stopped == quant::kAllFinite, ErrorCode::Numeric,
                     "native product: activations of row ", row, ", block ", stopped,
                     "; got a NaN or an infinity, expected finite numbers");
   finish_row(out, row);
 }
 
+int64_t RowQuantizer::encode_row(const float* values, int64_t k, uint8_t* codes,
+                                 uint8_t* scales) const noexcept {
+  if (spec_.has_scale_codes()) return encode_scaled_blocks(spec_, values, k, codes, scales);
+  return quant::kernels().encode_blocks(block_scaling_, values, {k, kBlock}, codes, scales);
+}
+
+bool RowQuantizer::encode_by_set(const RowsToEncode& rows) const noexcept {
+  if (spec_.has_scale_codes())
+    return set_->encoders->encode_scaled_rows({spec_.format->element, spec_.scale_rule()}, rows);
+  return set_->encoders->encode_rows(block_scaling_, rows);
+}
+
 void RowQuantizer::quantize_rows(quant::ConstMat values, RowMatrix& out) const {
   const bool has_shape = values.cols == out.k && values.rows <= out.rows;
-  if (has_shape && spec_.granularity != Granularity::Block)
+  if (has_shape && !spec_.is_in_blocks())
     return quantize_scaled({values.data, values.cols, kBlock, values.rows}, out, 0);
   const bool suits_encoders = has_encoders_ && out.k % kBlock == 0 && has_shape;
   if (!suits_encoders) {
     for (int64_t row = 0; row < values.rows; ++row) quantize(values.row(row), out, row);
     return;
   }
-  const bool is_finite = set_->encoders->encode_rows(
-      block_scaling_, {values.data, values.cols, values.rows, out.blocks, out.bytes.data(),
-                       out.stride, out.shifts.data(), out.blocks});
+  const bool is_finite =
+      encode_by_set({values.data, values.cols, values.rows, out.blocks, out.bytes.data(),
+                     out.stride, out.shifts.data(), out.blocks});
   DRIFTLESS_REQUIRE(is_finite, ErrorCode::Numeric, "native product: activations",
                     "; got a NaN or an infinity, expected finite numbers");
   for (int64_t row = 0; row < values.rows; ++row) finish_row(out, row);
@@ -154,22 +170,25 @@ bool RowQuantizer::encode_tile(const float* values, RowMatrix& out, int64_t firs
   uint8_t* const codes = out.bytes.data() + first_row * out.stride + block * kBlock;
   uint8_t* const scales = out.shifts.data() + first_row * out.blocks + block;
   if (has_encoders_)
-    return set_->encoders->encode_rows(
-        block_scaling_, {values, kBlock, rows, 1, codes, out.stride, scales, out.blocks});
+    return encode_by_set({values, kBlock, rows, 1, codes, out.stride, scales, out.blocks});
   bool is_finite = true;
   for (int64_t row = 0; row < rows; ++row)
-    is_finite &= quant::kernels().encode_blocks(block_scaling_, values + row * kBlock,
-                                                {kBlock, kBlock}, codes + row * out.stride,
-                                                scales + row * out.blocks) == quant::kAllFinite;
+    is_finite &= encode_row(values + row * kBlock, kBlock, codes + row * out.stride,
+                            scales + row * out.blocks) == quant::kAllFinite;
   return is_finite;
 }
 
 void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
   uint8_t* const bytes = out.bytes.data() + row * out.stride;
   uint8_t* const shifts = out.shifts.data() + row * out.blocks;
+  if (spec_.has_scale_codes()) {
+    out.scales[static_cast<size_t>(row)] = finish_scaled_row(
+        {spec_, *set_, has_encoders_ ? set_->encoders : nullptr}, {bytes, out.blocks, shifts});
+    return;
+  }
   const int top = *std::max_element(shifts, shifts + out.blocks);
   const int base = top - static_cast<int>(form_.window);
-  const bool is_shifted = form_.fits_bytes();
+  const bool is_shifted = are_shifted(form_, *set_);
   for (int64_t block = 0; block < out.blocks; ++block) {
     const int shift = shifts[block] - base;
     if (shift < 0) round_codes(bytes + block * kBlock, form_.bits, -shift);

@@ -47,6 +47,10 @@ class RowQuantizer {
     int64_t block_stride;
     int64_t rows;
   };
+  /// The codes and scale codes of a row's blocks. Returns as quant's encode_blocks.
+  int64_t encode_row(const float* values, int64_t k, uint8_t* codes,
+                     uint8_t* scales) const noexcept;
+  [[nodiscard]] bool encode_by_set(const RowsToEncode& rows) const noexcept;
   void quantize_blocks(std::span<const float> values, RowMatrix& out, int64_t row) const;
   void quantize_scaled(const Values& values, RowMatrix& out, int64_t first) const;
 

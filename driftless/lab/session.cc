@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/lab/check/bench.h"
 #include "driftless/lab/check/check.h"
 #include "driftless/lab/data/pool.h"

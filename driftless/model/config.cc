@@ -6,7 +6,7 @@
 #include <span>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 
 namespace driftless::model {
 namespace {

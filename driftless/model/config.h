@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "driftless/base/enum_names.h"
+#include "driftless/base/text/enum_names.h"
 #include "driftless/model/architecture.h"
 
 namespace driftless::model {

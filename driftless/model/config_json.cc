@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::model {
 namespace {

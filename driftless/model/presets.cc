@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::model {
 namespace {

@@ -25,6 +25,7 @@ bool ColumnSwiglu::suits(const SwigluWeights& weights, const SwigluActs& acts,
 ColumnSwiglu::ColumnSwiglu(const SwigluWeights& weights, const SwigluActs& acts,
                            const KernelSet& set, SiluMul silu_mul)
     : set_(&set),
+      tile_rows_(std::max(kBlock, set.whole.max_rows / kBlock * kBlock)),
       input_(acts.input, set),
       hidden_(acts.hidden, set),
       gate_up_(make_rows(weights.gate_up, set)),
@@ -46,7 +47,7 @@ ColumnSwiglu::ColumnSwiglu(const SwigluWeights& weights, const SwigluActs& acts,
 ColumnSwiglu::Scratch ColumnSwiglu::make_scratch() const {
   const int64_t width = set_->columns;
   Scratch scratch{input_.make(gate_up_.k), hidden_.make(inner_), {}, {}};
-  scratch.tiles.resize(static_cast<size_t>(2 * kBlock * width));
+  scratch.tiles.resize(static_cast<size_t>(2 * tile_rows_ * width));
   scratch.products.resize(static_cast<size_t>((hidden_.has_blocks() ? kBlock : inner_) * width));
   return scratch;
 }
@@ -64,7 +65,7 @@ void ColumnSwiglu::multiply(const RowMatrix& weights, int64_t first, int64_t row
                 .shifts = panel.shifts.data(),
                 .column_scales = panel.scales.data(),
                 .row_stride = weights.stride,
-                .steps = (panel.k + kStep - 1) / kStep,
+                .steps = panel_steps(panel.k, *set_),
                 .blocks = weights.blocks,
                 .planes = 1,
                 .out = out,
@@ -79,19 +80,27 @@ void ColumnSwiglu::multiply(const RowMatrix& weights, int64_t first, int64_t row
   }
 }
 
+/// The 32 rows of hidden activations from `row` on, whose gates and ups are row `at` of the tiles
+/// and after. Returns false when a value is not finite.
+bool ColumnSwiglu::activate(Scratch& scratch, int64_t at, int64_t row) const noexcept {
+  const int64_t width = set_->columns;
+  const float* const gate = scratch.tiles.data() + at * width;
+  float* const product = scratch.products.data() + (hidden_.has_blocks() ? 0 : row * width);
+  silu_mul_(gate, gate + tile_rows_ * width, product, kBlock * width);
+  return !hidden_.has_blocks() ||
+         hidden_.encode_block(product, width, row / kBlock, scratch.hidden);
+}
+
 /// Returns false when a value is not finite.
 bool ColumnSwiglu::fill_hidden(Scratch& scratch) const noexcept {
   const int64_t width = set_->columns;
   float* const gate = scratch.tiles.data();
-  float* const up = gate + kBlock * width;
   bool is_finite = true;
-  for (int64_t row = 0; row < inner_; row += kBlock) {
-    float* const product = scratch.products.data() + (hidden_.has_blocks() ? 0 : row * width);
-    multiply(gate_up_, row, kBlock, scratch.input, gate);
-    multiply(gate_up_, inner_ + row, kBlock, scratch.input, up);
-    silu_mul_(gate, up, product, kBlock * width);
-    if (hidden_.has_blocks())
-      is_finite &= hidden_.encode_block(product, width, row / kBlock, scratch.hidden);
+  for (int64_t row = 0; row < inner_; row += tile_rows_) {
+    const int64_t rows = std::min(tile_rows_, inner_ - row);
+    multiply(gate_up_, row, rows, scratch.input, gate);
+    multiply(gate_up_, inner_ + row, rows, scratch.input, gate + tile_rows_ * width);
+    for (int64_t at = 0; at < rows; at += kBlock) is_finite &= activate(scratch, at, row + at);
   }
   if (!hidden_.has_blocks())
     return hidden_.quantize(scratch.products.data(), width, scratch.hidden);
@@ -100,6 +109,7 @@ bool ColumnSwiglu::fill_hidden(Scratch& scratch) const noexcept {
 }
 
 void ColumnSwiglu::run(const float* h, int64_t stride, Scratch& scratch, float* out) const {
+  const TileUse use(*set_);
   DRIFTLESS_REQUIRE(input_.quantize(h, stride, scratch.input), ErrorCode::Numeric,
                     "native swiglu: input; got a NaN or an infinity, expected finite numbers");
   DRIFTLESS_REQUIRE(fill_hidden(scratch), ErrorCode::Numeric, "native swiglu: hidden activations",

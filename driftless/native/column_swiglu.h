@@ -18,7 +18,7 @@ class ColumnSwiglu {
   struct Scratch {
     ColumnPanel input;
     ColumnPanel hidden;
-    AlignedVector<float> tiles;     ///< gates and ups of one block, [32][column] each
+    AlignedVector<float> tiles;     ///< gates and ups of some blocks, [32][column] each
     AlignedVector<float> products;  ///< [32][column], or [inner][column] where hidden is kept
   };
 
@@ -39,10 +39,12 @@ class ColumnSwiglu {
 
  private:
   [[nodiscard]] bool fill_hidden(Scratch& scratch) const noexcept;
+  [[nodiscard]] bool activate(Scratch& scratch, int64_t at, int64_t row) const noexcept;
   void multiply(const RowMatrix& weights, int64_t first, int64_t rows, const ColumnPanel& panel,
                 float* out) const noexcept;
 
   const KernelSet* set_;
+  int64_t tile_rows_;  // gates, or ups, at a time: whole blocks
   ColumnQuantizer input_;
   ColumnQuantizer hidden_;
   RowMatrix gate_up_;

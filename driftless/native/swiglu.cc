@@ -38,7 +38,7 @@ Swiglu::Swiglu(const SwigluWeights& weights, const SwigluActs& acts, const Kerne
       gate_up_(make_panels(weights.gate_up, set)),
       down_(make_panels(weights.down, set)),
       inner_(weights.down.cols),
-      has_block_hidden_(acts.hidden.granularity == quant::Granularity::Block),
+      has_block_hidden_(acts.hidden.is_in_blocks()),
       silu_mul_(silu_mul) {
   DRIFTLESS_REQUIRE(
       gate_up_.columns == 2 * inner_ && down_.columns == gate_up_.k && inner_ % kBlock == 0,
@@ -56,7 +56,12 @@ Swiglu::Scratch Swiglu::make_scratch(int64_t rows) const {
   return scratch;
 }
 
-void Swiglu::run_hidden(Scratch& scratch, int64_t all_rows, int64_t block) const {
+void Swiglu::run_hidden(Scratch& scratch, int64_t rows) const {
+  const TileUse use(*gate_up_.set);
+  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_block(scratch, rows, block);
+}
+
+void Swiglu::run_block(Scratch& scratch, int64_t all_rows, int64_t block) const {
   const RowTiles row_tiles(all_rows, tiles_for(scratch.input, gate_up_).max_rows);
   alignas(kCacheLine) float gate[kTileSize];
   alignas(kCacheLine) float up[kTileSize];
@@ -85,7 +90,7 @@ void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out) const {
                     h.cols, " and ", out.rows, " x ", out.cols, ", expected at most ",
                     scratch.input.rows, " x ", gate_up_.k, " and as many rows of ", down_.columns);
   input_.quantize_rows(h, scratch.input);
-  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_hidden(scratch, h.rows, block);
+  run_hidden(scratch, h.rows);
   if (has_block_hidden_) {
     for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
   } else {

@@ -52,7 +52,8 @@ class Swiglu {
   void run(quant::ConstMat h, Scratch& scratch, quant::Mat out) const;
 
  private:
-  void run_hidden(Scratch& scratch, int64_t rows, int64_t block) const;
+  void run_hidden(Scratch& scratch, int64_t rows) const;
+  void run_block(Scratch& scratch, int64_t rows, int64_t block) const;
 
   RowQuantizer input_;
   RowQuantizer hidden_;

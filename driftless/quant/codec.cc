@@ -86,10 +86,6 @@ std::vector<float> decode_elements(const Element& element, std::span<const std::
   return values;
 }
 
-bool is_in_blocks(const QuantSpec& spec) {
-  return spec.granularity == Granularity::Block || spec.has_scale_codes();
-}
-
 size_t scale_bytes(const QuantSpec& spec) {
   return spec.has_scale_codes() ? static_cast<size_t>(formats::scale_bits(spec.scale)) / 8 : 1;
 }
@@ -173,7 +169,7 @@ QuantSpec parse_codec_spec(std::string_view text) {
     if (format.scaling == Scaling::None) return {.format = &format};
   }
   const QuantSpec spec = parse_quant_spec(text);
-  DRIFTLESS_REQUIRE(is_in_blocks(spec), ErrorCode::InvalidArgument, "codec: format '", text,
+  DRIFTLESS_REQUIRE(spec.is_in_blocks(), ErrorCode::InvalidArgument, "codec: format '", text,
                     "' needs float scales, which the byte form has no place ",
                     "for; expected a block format or the plain name of an element format");
   DRIFTLESS_REQUIRE(spec.window == kNoWindow, ErrorCode::InvalidArgument, "codec: format '", text,
@@ -182,12 +178,12 @@ QuantSpec parse_codec_spec(std::string_view text) {
 }
 
 std::vector<std::byte> encode_bytes(const QuantSpec& spec, std::span<const float> values) {
-  if (!is_in_blocks(spec)) return encode_elements(spec.format->element, values);
+  if (!spec.is_in_blocks()) return encode_elements(spec.format->element, values);
   return encode_blocks(spec, values);
 }
 
 std::vector<float> decode_bytes(const QuantSpec& spec, std::span<const std::byte> bytes) {
-  if (!is_in_blocks(spec)) return decode_elements(spec.format->element, bytes);
+  if (!spec.is_in_blocks()) return decode_elements(spec.format->element, bytes);
   return decode_blocks(spec, bytes);
 }
 

@@ -9,6 +9,7 @@
 #include "driftless/base/error.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
+#include "driftless/quant/block_scale.h"
 #include "driftless/quant/calibrate/threshold.h"
 #include "driftless/quant/runs.h"
 #include "driftless/quant/window.h"
@@ -82,25 +83,8 @@ Quantizer::RunScale Quantizer::scale_for(ConstMat in, std::span<const float> run
   }
   if (spec_.granularity == Granularity::Unit) return {};
   if (spec_.source == Source::Static) return {static_scales_[static_cast<size_t>(index)]};
-  Scale scale = scale_of(element(), threshold(spec_, run, absmax, *kernels_));
-  scale.scale = stored_scale(run, absmax, scale.scale);
-  return {scale};
-}
-
-float Quantizer::stored_scale(std::span<const float> run, float absmax, float scale) const {
-  float best = formats::round_scale(spec_.scale_rule(), scale);
-  if (!spec_.has_scale_codes() || spec_.rule != formats::ExponentRule::Mse) return best;
-  const float unit = formats::error_unit(absmax);
-  const float nearest = best;
-  uint32_t least = kernels_->squared_error(element(), run, nearest, unit);
-  for (const int eighths : formats::kScaleSteps) {
-    const float candidate = formats::step_scale(spec_.scale, nearest, eighths);
-    const uint32_t error = kernels_->squared_error(element(), run, candidate, unit);
-    if (error >= least) continue;
-    best = candidate;
-    least = error;
-  }
-  return best;
+  if (spec_.has_scale_codes()) return {{.scale = block_scale(spec_, run, absmax, *kernels_)}};
+  return {scale_of(element(), threshold(spec_, run, absmax, *kernels_))};
 }
 
 void Quantizer::fake_rows(ConstMat in, Mat out) const {
@@ -112,6 +96,21 @@ void Quantizer::fake_rows(ConstMat in, Mat out) const {
     const int64_t stopped = is_block ? kernels_->fake_blocks(block_scaling_, x, groups, y)
                                      : kernels_->fake_groups(element(), x, groups, y);
     if (stopped != kAllFinite) fail_not_finite(in);
+  }
+}
+
+void Quantizer::fake_rows_on_units(ConstMat in, Mat out) const {
+  std::vector<Scale> scales;
+  for (int64_t row = 0; row < in.rows; ++row) {
+    const ConstMat values{in.row(row).data(), 1, in.cols};
+    const std::span<float> decoded = out.row(row);
+    scales.clear();
+    for_each_run(spec_, 1, in.cols, [&](int64_t index, int64_t first, int64_t length) {
+      const std::span run(values.data + first, static_cast<size_t>(length));
+      scales.push_back(scale_for(in, run, index, 1).scale);
+      kernels_->fake_scaled(element(), scales.back(), run.data(), length, decoded.data() + first);
+    });
+    round_to_unit(row_unit(spec_, scales), decoded);
   }
 }
 
@@ -148,7 +147,9 @@ void Quantizer::fake_quantize(ConstMat in, Mat out) const {
   const bool is_plain_group = spec_.granularity == Granularity::Group &&
                               spec_.calibration == Calibration{} &&
                               spec_.rule != formats::ExponentRule::Mse;
-  if (spec_.window != kNoWindow) return fake_rows_in_window(in, out);
+  const bool has_window = spec_.window != kNoWindow;
+  if (has_window && spec_.has_scale_codes()) return fake_rows_on_units(in, out);
+  if (has_window) return fake_rows_in_window(in, out);
   if (spec_.format->scaling == Scaling::PowerOfTwo || is_plain_group) return fake_rows(in, out);
   const float tensor_scale = tensor_scale_for(in);
   for_each_run(spec_, in.rows, in.cols, [&](int64_t index, int64_t first, int64_t length) {
@@ -242,6 +243,13 @@ void dequantize(const QuantizedMatrix& in, Mat out) {
       out.data[i] = decode(element, scale, in.codes[static_cast<size_t>(i)]);
     }
   });
+  if (!in.spec.has_scale_codes() || in.spec.window == kNoWindow) return;
+  const auto blocks = static_cast<size_t>(groups_per_row(in.spec, in.cols));
+  for (int64_t row = 0; row < in.rows; ++row) {
+    const std::span scales(in.scales.floats);
+    round_to_unit(row_unit(in.spec, scales.subspan(static_cast<size_t>(row) * blocks, blocks)),
+                  out.row(row));
+  }
 }
 
 void find_inside(const Quantizer& quantizer, ConstMat in, bool* inside) {

@@ -72,11 +72,9 @@ class Quantizer {
   [[nodiscard]] RunScale scale_for(ConstMat in, std::span<const float> run, int64_t index,
                                    float tensor_scale) const;
 
-  /// The scale that is stored for a run whose float scale is `scale`.
-  [[nodiscard]] float stored_scale(std::span<const float> run, float absmax, float scale) const;
-
   void fake_rows(ConstMat in, Mat out) const;
   void fake_rows_in_window(ConstMat in, Mat out) const;
+  void fake_rows_on_units(ConstMat in, Mat out) const;
   void encode_rows(ConstMat in, QuantizedMatrix& out) const;
 
   QuantSpec spec_;

@@ -27,6 +27,10 @@ float stored_scale(const formats::ScaleRule& rule, float scale) noexcept {
   return formats::round_scale(rule, scale);
 }
 
+float stored_sign(const formats::ScaleRule& rule, Extent extent) noexcept {
+  return formats::scale_sign(rule.format, extent.low, extent.high);
+}
+
 uint16_t encode(const Element& element, const Scale& scale, float value) noexcept {
   const float scaled = value / scale.scale;
   if (!is_asymmetric(element)) return element.encode(scaled);

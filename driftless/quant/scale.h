@@ -56,6 +56,9 @@ Scale scale_of(const formats::Element& element, Extent extent) noexcept;
 /// instruction set.
 float stored_scale(const formats::ScaleRule& rule, float scale) noexcept;
 
+/// formats::scale_sign, likewise.
+float stored_sign(const formats::ScaleRule& rule, Extent extent) noexcept;
+
 /// Whether encoding the value does not clip it.
 constexpr bool is_inside(Extent unclipped, const Scale& scale, float value) noexcept {
   const float code = value / scale.scale + scale.zero;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/formats/block.h"
 
 namespace driftless::quant {
@@ -37,6 +37,8 @@ constexpr std::array<std::string_view, 6> kOptions = {"scale",  "rule",  "block"
 constexpr int64_t kMaxGroup = 1 << 20;
 /// Exponents of e8m0 lie no further apart.
 constexpr int64_t kMaxWindow = 254;
+/// Of scale=: integers of 8 bits times scales with fractions stay exact in a float by far.
+constexpr int64_t kMaxScaleWindow = 8;
 
 /// The text being parsed, for messages.
 struct Context {
@@ -67,10 +69,10 @@ int64_t parse_length(const Context& context, std::string_view what, std::string_
   return *length;
 }
 
-int64_t parse_window(const Context& context, std::string_view digits) {
+int64_t parse_window(const Context& context, std::string_view digits, int64_t most) {
   const auto window = parse_int(digits);
-  if (!window || *window < 0 || *window > kMaxWindow) {
-    context.reject("window; got '", digits, "', expected a whole number from 0 to ", kMaxWindow);
+  if (!window || *window < 0 || *window > most) {
+    context.reject("window; got '", digits, "', expected a whole number from 0 to ", most);
   }
   return *window;
 }
@@ -177,6 +179,11 @@ void parse_scale(const Context& context, std::span<const std::string_view> optio
     }
     context.unknown("scale", *word, names);
   }
+  const formats::Element& element = spec.format->element;
+  if (!formats::suits(spec.scale, element)) {
+    context.reject("scale 's4m3' has a sign, for formats with the lowest code; got '",
+                   spec.format->name, "', expected one such as int4_full");
+  }
   spec.granularity = Granularity::Group;
   spec.rule = formats::ExponentRule::Round;
 }
@@ -202,8 +209,10 @@ void parse_option(const Context& context, std::string_view option, QuantSpec& sp
     require_applies(context, is_block, name, "block formats; use groupN or blockN for the others");
     spec.group = parse_length(context, "block", value, formats::kMaxBlock);
   } else if (name == "window") {
-    require_applies(context, spec.format->scaling == Scaling::PowerOfTwo, name, "mx formats");
-    spec.window = parse_window(context, value);
+    require_applies(context, spec.format->scaling == Scaling::PowerOfTwo || spec.has_scale_codes(),
+                    name, "mx formats and blocks with scale=");
+    spec.window =
+        parse_window(context, value, spec.has_scale_codes() ? kMaxScaleWindow : kMaxWindow);
   } else if (name == "calib") {
     require_applies(context,
                     !is_block && spec.granularity != Granularity::Unit && !spec.has_scale_codes(),

@@ -3,7 +3,7 @@
 //
 //   none                          keep float
 //   int4/tensor/static            one calibrated scale
-//   int4/group32                  one scale per 32 neighbours along the reduction axis
+//   int4/group32                  one scale per 32 neighbors along the reduction axis
 //   uint8/token                   asymmetric: one scale and zero point per row
 //   int8/channel,calib=mse        the scale of least squared error instead of the absolute maximum
 //   int4/tensor/static,calib=p99.9,fold=mean
@@ -11,6 +11,8 @@
 //   mxint4,window=4               no block's exponent lies more than 4 below its row's largest
 //   int4/block32,scale=e5m3       blocks whose scale has fractions (formats/scale_format.h)
 //   int4/block32,scale=fp16,rule=mse
+//   int4/block32,scale=e5m3,window=0   its values are multiples of one unit a row (window.h)
+//   int4_full/block32,scale=s4m3       scales with a sign
 //   bf16                          a cast, no scale
 //
 // Matrices are row-major with the reduction axis along a row: a row is an output channel of a
@@ -33,7 +35,7 @@ enum class Granularity : uint8_t {
   Tensor,   ///< the whole matrix
   Channel,  ///< a row of a weight
   Token,    ///< a row of an activation
-  Group,    ///< `group` neighbours in a row
+  Group,    ///< `group` neighbors in a row
   Block,    ///< as Group, scaled by the rule of the block format
 };
 
@@ -68,7 +70,7 @@ struct QuantSpec {
   formats::ScaleFormat scale = formats::ScaleFormat::Float32;
   Source source = Source::Dynamic;
   formats::ExponentRule rule = formats::ExponentRule::Floor;  ///< Round, Rceil, Mse with `scale`
-  int64_t window = kNoWindow;  ///< octaves that the exponents of a row may span, for mx formats
+  int64_t window = kNoWindow;  ///< octaves that a row may span, for mx formats and `scale`
   Calibration calibration{};
   Fold fold{};
 
@@ -79,6 +81,10 @@ struct QuantSpec {
   [[nodiscard]] formats::ScaleRule scale_rule() const noexcept {
     const bool is_up = rule == formats::ExponentRule::Rceil;
     return {scale, is_up ? formats::ScaleRounding::Up : formats::ScaleRounding::Nearest};
+  }
+  /// Whether scales are codes of a block, e8m0 or any other, not floats.
+  [[nodiscard]] bool is_in_blocks() const noexcept {
+    return granularity == Granularity::Block || has_scale_codes();
   }
   [[nodiscard]] bool is_none() const noexcept { return format == nullptr; }
   bool operator==(const QuantSpec&) const = default;

@@ -2,9 +2,14 @@
 #include "driftless/quant/window.h"
 
 #include <algorithm>
+#include <bit>
+#include <vector>
 
+#include "driftless/base/error.h"
 #include "driftless/formats/block.h"
 #include "driftless/formats/e8m0fnu.h"
+#include "driftless/formats/float_bits.h"
+#include "driftless/quant/runs.h"
 
 namespace driftless::quant {
 
@@ -30,6 +35,46 @@ void limit_to_window(const QuantSpec& spec, std::span<uint8_t> codes,
     }
     scales[block] = floor;
   }
+}
+
+float row_unit(const QuantSpec& spec, std::span<const Scale> scales) noexcept {
+  uint32_t largest = 0;
+  for (const Scale& scale : scales)
+    largest = std::max(largest, formats::magnitude_bits(scale.scale));
+  const int octave = formats::octave_of(std::bit_cast<float>(largest)).exponent;
+  return formats::power_of_two(octave - 3 - static_cast<int>(spec.window));
+}
+
+void round_to_unit(float unit, std::span<float> values) noexcept {
+  const float constant = 0x1.8p23f * unit;
+  for (float& value : values) value = (value + constant) - constant;
+}
+
+bool has_byte_rows(const QuantSpec& spec) noexcept {
+  constexpr int64_t kFractionBits = 4;  // of a scale over its octave's eighth: 8 up to below 16
+  return spec.window != kNoWindow && spec.format->element.bits + kFractionBits + spec.window <= 8;
+}
+
+QuantizedMatrix integer_rows(const QuantizedMatrix& matrix) {
+  DRIFTLESS_REQUIRE(has_byte_rows(matrix.spec), ErrorCode::Unsupported, "integer rows: '",
+                    to_string(matrix.spec), "' does not fit bytes; expected at most four bits and ",
+                    "window=0");
+  QuantizedMatrix out{
+      .spec = parse_quant_spec("int8_full/channel"), .rows = matrix.rows, .cols = matrix.cols};
+  std::vector<float> values(static_cast<size_t>(matrix.rows * matrix.cols));
+  dequantize(matrix, {values.data(), matrix.rows, matrix.cols});
+  const auto blocks = static_cast<size_t>(groups_per_row(matrix.spec, matrix.cols));
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    const std::span scales(matrix.scales.floats);
+    const float unit =
+        row_unit(matrix.spec, scales.subspan(static_cast<size_t>(row) * blocks, blocks));
+    out.scales.floats.push_back({.scale = unit});
+    for (int64_t i = row * matrix.cols; i < (row + 1) * matrix.cols; ++i) {
+      const auto integer = static_cast<int>(values[static_cast<size_t>(i)] / unit);
+      out.codes.push_back(static_cast<uint8_t>(integer));
+    }
+  }
+  return out;
 }
 
 }  // namespace driftless::quant

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::reason {
 namespace {

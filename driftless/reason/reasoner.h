@@ -32,7 +32,7 @@ struct States {
   std::span<const float> l;  ///< z_L
 };
 
-/// Slots do not influence each other: what a board gets does not depend on its neighbours.
+/// Slots do not influence each other: what a board gets does not depend on its neighbors.
 class Reasoner {
  public:
   virtual ~Reasoner() = default;

@@ -16,7 +16,7 @@ struct Part {
 };
 
 /// The template with every place filled; what is filled in is not looked at again.
-std::string fill(std::string_view page, const std::array<Part, 5>& parts) {
+std::string fill(std::string_view page, const std::array<Part, 7>& parts) {
   std::string filled;
   while (!page.empty()) {
     size_t first = page.size();
@@ -105,14 +105,29 @@ Json page_data(const Results& results, const PageOptions& options) {
           {"files", results.files},     {"boards_left_out", left_out}};
 }
 
+namespace {
+
+/// The engine is WebAssembly in a worker whose script is in the page.
+constexpr std::string_view kLivePolicy = " 'wasm-unsafe-eval'; worker-src blob:";
+
+std::string engine_script(std::string_view engine) {
+  return "<script type=\"application/json\" id=\"engine\">" + escape_script_json(engine) +
+         "</script>\n";
+}
+
+}  // namespace
+
 std::string render_page(const Results& results, const PageOptions& options) {
   // Bytes that are not UTF-8 (file names may hold any) become U+FFFD rather than an error.
   const std::string data =
       page_data(results, options).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const bool is_live = !options.engine.empty();
   return fill(page_template(), {{{"@TITLE@", escape_html(options.title)},
                                  {"@STYLE@", std::string(page_style())},
                                  {"@LIBRARY@", std::string(plot_library())},
                                  {"@DATA@", escape_script_json(data)},
+                                 {"@LIVE_POLICY@", std::string(is_live ? kLivePolicy : "")},
+                                 {"@ENGINE@", is_live ? engine_script(options.engine) : ""},
                                  {"@SCRIPT@", std::string(page_script())}}});
 }
 

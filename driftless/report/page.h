@@ -16,7 +16,8 @@ inline constexpr int64_t kMaxTraceBytes = int64_t{1} << 20;
 
 struct PageOptions {
   std::string title;
-  std::string version;  ///< of the program
+  std::string version;   ///< of the program
+  std::string engine{};  ///< JSON of web/page/build.mjs with a model in it; players then run boards
 };
 
 /// A pure function of its arguments. Throws Unsupported in a build without the plotting library.

@@ -5,10 +5,10 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::report {
 namespace {

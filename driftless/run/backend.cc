@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/simulate/cpu_reasoner.h"

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/standard_input.h"
-#include "driftless/base/text.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/standard_input.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 #include "driftless/run/model.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/json.h"

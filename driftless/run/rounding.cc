@@ -5,6 +5,8 @@
 #include <map>
 #include <sstream>
 
+#include "driftless/base/error.h"
+#include "driftless/base/text/text.h"
 #include "driftless/quant/feedback/feedback.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/reason/moments.h"
@@ -36,6 +38,21 @@ SeenMoments see_moments(const store::Checkpoint& checkpoint, const quant::QuantP
           source.describe(count, seed)};
 }
 
+/// The plan as the method wants it.
+quant::QuantPlan with_method(quant::QuantPlan plan, const Method& method) {
+  if (!method.clips) return plan;
+  for (quant::LayerPlan& layer : plan.layers) {
+    if (layer.weights.is_none()) continue;
+    const bool has_rule = layer.weights.has_scale_codes() ||
+                          layer.weights.format->scaling == formats::Scaling::PowerOfTwo;
+    DRIFTLESS_REQUIRE(has_rule, ErrorCode::InvalidArgument, "--method clip: layer '", layer.name,
+                      "' has weights ", to_string(layer.weights),
+                      "; expected an mx format or blocks with scale=; others have calib=mse");
+    layer.weights.rule = formats::ExponentRule::Mse;
+  }
+  return plan;
+}
+
 /// "damping 0.01", or how many layers took which.
 std::string damping_text(const std::map<double, int64_t>& layers) {
   std::ostringstream text;
@@ -49,21 +66,47 @@ std::string damping_text(const std::map<double, int64_t>& layers) {
 
 }  // namespace
 
-Rounding parse_rounding(std::string_view name) {
-  return parse_enum(kRoundings, name, "--method", ErrorCode::InvalidArgument);
+Method parse_method(std::string_view steps) {
+  const std::vector<std::string> known = all_methods();
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), steps) != names.end(),
+                    ErrorCode::InvalidArgument, "--method: unknown; got '", steps,
+                    "', expected one of ", join(names, ", "), did_you_mean(steps, names));
+  if (steps == kClip) return {.clips = true};
+  Method method;
+  method.clips = steps.starts_with(kClip);
+  if (method.clips) steps.remove_prefix(kClip.size() + 1);
+  method.rounding = parse_enum(kRoundings, steps, "--method", ErrorCode::InvalidArgument);
+  return method;
+}
+
+std::string to_string(const Method& method) {
+  std::string rounding(enum_name(kRoundings, method.rounding));
+  if (!method.clips) return rounding;
+  return std::string(kClip) + (method.rounding == Rounding::Nearest ? "" : "," + rounding);
+}
+
+std::vector<std::string> all_methods() {
+  std::vector<std::string> texts;
+  for (const bool clips : {false, true})
+    for (const auto& row : kRoundings)
+      texts.push_back(to_string({.clips = clips, .rounding = row.value}));
+  return texts;
 }
 
 store::PackedModel pack(const store::Checkpoint& checkpoint, const PlannedScheme& scheme,
-                        Rounding rounding, const BackendOptions& backend,
+                        const Method& method, const BackendOptions& backend,
                         const CalibrationOptions& calibration) {
-  if (rounding == Rounding::Nearest) {
-    store::PackedModel packed = store::pack_model(checkpoint, scheme.plan);
+  const quant::QuantPlan plan = with_method(scheme.plan, method);
+  if (method.rounding == Rounding::Nearest) {
+    store::PackedModel packed = store::pack_model(checkpoint, plan);
     packed.calibration = scheme.calibration;
+    if (method.clips) packed.method = to_string(method);
     return packed;
   }
   const auto exact =
-      rounding == Rounding::ExactFeedback ? reason::Exact::Crossed : reason::Exact::Ignored;
-  const SeenMoments seen = see_moments(checkpoint, scheme.plan, exact, backend, calibration);
+      method.rounding == Rounding::ExactFeedback ? reason::Exact::Crossed : reason::Exact::Ignored;
+  const SeenMoments seen = see_moments(checkpoint, plan, exact, backend, calibration);
   std::map<double, int64_t> damping;
   int64_t unseen = 0;
   const auto round = [&](const quant::LayerPlan& layer, quant::ConstMat weight) {
@@ -73,10 +116,10 @@ store::PackedModel pack(const store::Checkpoint& checkpoint, const PlannedScheme
     unseen += result.unseen;
     return std::move(result.matrix);
   };
-  store::PackedModel packed = store::pack_model(checkpoint, scheme.plan, round);
+  store::PackedModel packed = store::pack_model(checkpoint, plan, round);
   packed.calibration = scheme.calibration;
-  packed.method = std::string(enum_name(kRoundings, rounding)) + ": second moments of " +
-                  seen.boards + "; " + damping_text(damping);
+  packed.method =
+      to_string(method) + ": second moments of " + seen.boards + "; " + damping_text(damping);
   if (unseen > 0) packed.method += "; " + std::to_string(unseen) + " inputs were always zero";
   return packed;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the weights of a packed model are rounded, by name.
+// How a model is packed: named steps behind one another.
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "driftless/base/enum_names.h"
+#include "driftless/base/text/enum_names.h"
 #include "driftless/run/scheme.h"
 #include "driftless/store/packed_model.h"
 
@@ -22,18 +24,33 @@ inline constexpr std::array<EnumName<Rounding>, 3> kRoundings = {
      {Rounding::Feedback, "gptq"},
      {Rounding::ExactFeedback, "gptaq"}}};
 
-/// The row of kRoundings called `name`. Throws InvalidArgument with the nearest name.
-Rounding parse_rounding(std::string_view name);
+/// What becomes of a plan before it is packed, and how weights are rounded then.
+struct Method {
+  bool clips = false;  ///< clip: weights' scales are those of least squared error
+  Rounding rounding = Rounding::Nearest;
+
+  bool operator==(const Method&) const = default;
+};
+
+/// The step that a rounding is not.
+inline constexpr std::string_view kClip = "clip";
+
+/// Steps between commas, such as "clip,gptq". Throws InvalidArgument with the nearest text.
+Method parse_method(std::string_view steps);
+std::string to_string(const Method& method);
+/// Every text that means a method.
+std::vector<std::string> all_methods();
 
 /// Boards behind second moments where nothing says how many: each brings a row of inputs for every
 /// cell in every call of every step.
 inline constexpr int64_t kMomentBoards = 32;
 
-/// The checkpoint under the scheme's plan. Feedback runs calibration boards on the device's
-/// simulator; `method` of the packed model says which, and what damping the moments took. Throws
-/// what pack_model, calibration_source and reason::input_moments throw.
+/// The checkpoint under the scheme's plan, as the method changes it. Feedback runs calibration
+/// boards on the device's simulator; `method` of the packed model says which, and what damping the
+/// moments took. Throws what pack_model, calibration_source and reason::input_moments throw, and
+/// InvalidArgument, naming the layer, where a step does not apply to a quantizer.
 store::PackedModel pack(const store::Checkpoint& checkpoint, const PlannedScheme& scheme,
-                        Rounding rounding, const BackendOptions& backend,
+                        const Method& method, const BackendOptions& backend,
                         const CalibrationOptions& calibration);
 
 }  // namespace driftless::run

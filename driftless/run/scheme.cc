@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/model/schedule.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan_json.h"

@@ -13,15 +13,16 @@ namespace {
 
 using quant::QuantizedMatrix;
 
+/// The window of scale= is how its codes are read; they are the same without.
 quant::QuantSpec without_window(quant::QuantSpec spec) {
-  spec.window = quant::kNoWindow;
+  if (!spec.has_scale_codes()) spec.window = quant::kNoWindow;
   return spec;
 }
 
 /// What the spec's own quantizer gives, from what it gives without its window.
 void apply_window(const quant::QuantSpec& spec, QuantizedMatrix& matrix) {
   matrix.spec = spec;
-  if (spec.window == quant::kNoWindow) return;
+  if (spec.window == quant::kNoWindow || spec.has_scale_codes()) return;
   const auto blocks = std::ssize(matrix.scales.codes) / matrix.rows;
   for (int64_t row = 0; row < matrix.rows; ++row) {
     quant::limit_to_window(

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
 #include "driftless/store/safetensors_header.h"

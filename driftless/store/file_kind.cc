@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "driftless/base/error.h"
-#include "driftless/base/input_file.h"
+#include "driftless/base/files/input_file.h"
 
 namespace driftless::store {
 

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/shapes.h"
 #include "driftless/store/file_kind.h"
 #include "driftless/store/safetensors.h"
+#include "driftless/store/safetensors_header.h"
 #include "driftless/store/torch/torch_file.h"
 #include "driftless/store/torch/yaml.h"
 
@@ -97,6 +98,15 @@ TensorMap tensors_of(const Safetensors& file) {
   return tensors;
 }
 
+/// Says that a file is no model before its data are read, which may be gigabytes.
+void require_embedding(const SafetensorsHeader& header) {
+  constexpr std::string_view kName = "embed_tokens.embedding_weight";
+  for (const auto& [key, view] : header.tensors)
+    if (plain_name(key) == kName && view.shape.size() == 2) return;
+  fail(ErrorCode::BadFile, header.where, ": tensor ", quote(kName),
+       ": missing or not a matrix; is this a recursive reasoner?");
+}
+
 ImportedModel import_safetensors(const Safetensors& file, const Path& path,
                                  const ImportOptions& options) {
   Metadata metadata = file.metadata();
@@ -147,6 +157,7 @@ std::string sizes_text(const model::ModelConfig& config) {
 ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options) {
   switch (kind_of(path)) {
     case FileKind::Safetensors:
+      require_embedding(read_safetensors_header(path));
       return import_safetensors(read_safetensors(path), path, options);
     case FileKind::TorchZip:
       return import_torch(path, options);
@@ -181,8 +192,14 @@ ModelFile with_findings(ImportedModel model) {
 
 ModelFile open_model(const std::filesystem::path& path) {
   if (kind_of(path) != FileKind::Safetensors) return with_findings(import_model(path, {}));
+  const SafetensorsHeader header = read_safetensors_header(path);
+  const bool is_packed = header.metadata.contains("packed");
+  if (!is_packed && header.metadata.contains("config"))
+    static_cast<void>(parse_config(header));
+  else if (!is_packed)
+    require_embedding(header);
   const Safetensors file = read_safetensors(path);
-  if (file.metadata().contains("packed")) {
+  if (is_packed) {
     PackedModel packed = parse_packed(file);
     Checkpoint checkpoint{.config = packed.config, .tensors = {}, .metadata = {}};
     return {.checkpoint = std::move(checkpoint), .packed = std::move(packed)};

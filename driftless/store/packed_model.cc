@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
 #include "driftless/base/sha256.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/formats/e8m0fnu.h"
 #include "driftless/model/config_json.h"
 #include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
@@ -173,6 +174,26 @@ std::vector<quant::Scale> read_stored_scales(PackedReader& reader, const std::st
   return scales;
 }
 
+/// Whether the scales alone tell that every code stands for a finite number: integers whose largest
+/// magnitude times the largest scale is one. No code may be there for padding alone.
+bool is_finite_by_scales(const quant::PackedMatrix& matrix) {
+  const QuantSpec& spec = matrix.spec;
+  const formats::Element& element = spec.format->element;
+  const bool is_padded =
+      has_code_scales(spec) ? matrix.cols % spec.group != 0 : matrix.cols * element.bits % 8 != 0;
+  if (element.code_sign != formats::CodeSign::TwosComplement || is_padded || has_zeros(spec) ||
+      has_tensor_scale(spec))
+    return false;
+  float largest = 0;
+  for (const quant::Scale& scale : matrix.scales.floats) largest = std::max(largest, scale.scale);
+  if (!matrix.scales.codes.empty() && spec.format->scaling == formats::Scaling::PowerOfTwo) {
+    const uint8_t code = *std::max_element(matrix.scales.codes.begin(), matrix.scales.codes.end());
+    largest = formats::E8m0fnu::decode(code);
+  }
+  // Twice, for the one code beyond the format's range.
+  return largest > 0 && std::isfinite(largest * 2 * std::max(element.max, -element.min));
+}
+
 /// A packed weight, checked for all that its decoding relies on.
 PackedWeight read_weight(PackedReader& reader, const quant::LinearLayer& layer,
                          const quant::LayerPlan& plan, const std::string& where) {
@@ -212,6 +233,7 @@ PackedWeight read_weight(PackedReader& reader, const quant::LinearLayer& layer,
   if (has_tensor_scale(spec))
     scales.tensor_scale = reader.take_floats(layer.name + ".tensor_scale", {1})[0];
   try {
+    if (is_finite_by_scales(weight.matrix)) return weight;
     const Tensor values = decoded(weight);  // Its padding and all of its values are checked here.
     DRIFTLESS_REQUIRE(std::all_of(values.values.begin(), values.values.end(),
                                   [](float v) { return std::isfinite(v); }),
@@ -277,12 +299,11 @@ PackedModel pack_model(const Checkpoint& checkpoint, const quant::QuantPlan& pla
 
 std::string content_sha256(const Metadata& metadata,
                            const std::map<std::string, TensorView>& tensors) {
-  std::vector<std::byte> all;
+  Sha256 hash;
   const auto add = [&](std::span<const std::byte> bytes) {
     const uint64_t size = bytes.size();
-    const auto length = std::as_bytes(std::span(&size, 1));
-    all.insert(all.end(), length.begin(), length.end());
-    all.insert(all.end(), bytes.begin(), bytes.end());
+    hash.add(std::as_bytes(std::span(&size, 1)));
+    hash.add(bytes);
   };
   for (const auto& [key, text] : metadata) {
     if (key == "content_sha256") continue;
@@ -293,7 +314,7 @@ std::string content_sha256(const Metadata& metadata,
     add(std::as_bytes(std::span(name)));
     add(view.bytes);
   }
-  return sha256_hex(all);
+  return hash.hex();
 }
 
 void save_packed(const std::filesystem::path& path, const PackedModel& model) {

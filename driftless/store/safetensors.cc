@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
-#include "driftless/base/input_file.h"
-#include "driftless/base/json.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/files/input_file.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/store/safetensors_header.h"
 
 namespace driftless::store {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::study {
 namespace {

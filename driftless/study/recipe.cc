@@ -7,9 +7,9 @@
 #include <variant>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text_file.h"
-#include "driftless/base/toml.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/toml.h"
 
 namespace driftless::study {
 namespace {

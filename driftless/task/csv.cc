@@ -5,8 +5,8 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::task {
 namespace {

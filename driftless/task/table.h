@@ -11,7 +11,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/rng.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/task/task.h"
 
 namespace driftless::task {

@@ -2,7 +2,7 @@
 #include "driftless/vectors/matrix_text.h"
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/quant/runs.h"
 #include "driftless/vectors/hex.h"
 

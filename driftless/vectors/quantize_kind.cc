@@ -32,9 +32,11 @@ void add_element_specs(const Format& format, std::vector<std::string>& specs) {
   for (const char* const granularity : {"/tensor", "/channel", "/group32", "/channel,calib=mse"})
     specs.push_back(name + granularity);
   if (quant::is_asymmetric(format.element)) return;
-  for (const formats::ScaleFormatName& scale : formats::scale_formats())
+  for (const formats::ScaleFormatName& scale : formats::scale_formats()) {
+    if (!formats::suits(scale.value, format.element)) continue;
     for (const char* const rule : {"round", "rceil", "mse"})
       specs.push_back(name + "/block32,scale=" + std::string(scale.name) + ",rule=" + rule);
+  }
 }
 
 /// All that turn a matrix into codes of at most 8 bits.

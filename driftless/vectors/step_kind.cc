@@ -4,7 +4,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/reason/readout.h"
 #include "driftless/vectors/hex.h"
 #include "driftless/vectors/kinds.h"

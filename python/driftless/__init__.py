@@ -8,11 +8,12 @@ array([ 0.2992126, -1.       ], dtype=float32)
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, List
 
+from ._answers import Solution, Solutions, Step
 from ._arrays import (Format, canonical, decode, encode, exponent_rules, formats, inside, instruction_set, quantize)
 from ._boards import Boards, draw, generate, read_boards, tasks, to_text, to_tokens
-from ._model import Model, Solution, Solutions, Step, load
+from ._model import Model, load
 from ._studies import Estimate, Evaluation, Rows, evaluate, ladder, pack
 from ._version import __version__
 from .errors import (BadConfig, BadFile, DriftlessError, InternalError, InvalidArgument, IoError, NumericError,
@@ -30,3 +31,7 @@ def __getattr__(name: str) -> Any:
     if name in ("torch", "checkpoint"):
         return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'driftless' has no attribute '{name}'")
+
+
+def __dir__() -> List[str]:
+    return sorted([*__all__, "checkpoint", "torch"])

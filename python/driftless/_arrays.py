@@ -13,6 +13,10 @@ from ._library import check, library, text
 from .errors import InvalidArgument
 
 
+_FLOAT = np.dtype(np.float32)
+_memory: Any = (ctypes.c_char * 0).from_buffer  # where a writable array lies, as C takes it
+
+
 @dataclass(frozen=True)
 class Format:
     """A row of the format table."""
@@ -26,13 +30,23 @@ class Format:
     smallest: float
 
 
-def formats() -> List[Format]:
-    """Every number format, element formats first.
+class Formats(List[Format]):
+    """The table of formats."""
+
+    def __repr__(self) -> str:
+        lines = [f"{'name':<16} {'bits':>4} {'with scale':>10} {'block':>5} {'scale':>5} {'max':>12} {'smallest':>12}"]
+        lines += [f"{f.name:<16} {f.bits:>4} {f.bits_with_scale:>10g} {f.block:>5} {f.scaling:>5} {f.max:>12g} "
+                  f"{f.smallest:>12g}" for f in self]
+        return "\n".join(lines)
+
+
+def formats() -> Formats:
+    """Every number format, element formats first; a list that shows itself as a table.
 
     >>> [f.bits_with_scale for f in formats() if f.name == "mxint4"]
     [4.25]
     """
-    rows = []
+    rows = Formats()
     for index in range(library().format_count()):
         row = _library.Format()
         check(library().format_at(index, ctypes.byref(row)))
@@ -110,6 +124,23 @@ def quantize(x: "np.ndarray[Any, Any]", quantizer: str,
     >>> quantize(numpy.array([0.3, -1.0, 2.0, 0.0], numpy.float32), "mxint4")
     array([ 0.5, -1. ,  2. ,  0. ], dtype=float32)
     """
+    # What needs no explanation takes few instructions: behind a kernel that has swept the caches, each one is slow.
+    if (type(x) is np.ndarray and x.dtype is _FLOAT and x.flags.carray and x.ndim and x.size and x.base is None
+            and type(quantizer) is str and quantizer.isascii() and quantizer.isprintable()):
+        result = np.empty_like(x) if out is None else out
+        if (type(result) is np.ndarray and result.dtype is _FLOAT and result.flags.carray and result.base is None
+                and result.shape == x.shape):
+            columns = x.shape[-1]
+            code = library().quantize(quantizer.encode(), _memory(x), x.size // columns, columns, _memory(result))
+            if code:
+                check(code)
+            return result
+    return _quantize(x, quantizer, out)
+
+
+def _quantize(x: "np.ndarray[Any, Any]", quantizer: str,
+              out: Optional["np.ndarray[Any, Any]"]) -> "np.ndarray[Any, Any]":
+    """Views, read-only arrays, and all that is refused."""
     values = require_array(x, np.float32, "quantize: x")
     rows, columns = _matrix(values)
     if out is None:

@@ -34,11 +34,15 @@ def tasks() -> List[str]:
 class Boards:
     """Boards of one task and size: ``inputs`` and ``labels`` are read-only arrays of tokens, boards × cells.
 
+    An index gives one board's tokens and answer, a slice or a mask gives Boards.
+
     >>> boards = generate("sudoku", 2, seed=1)
     >>> boards
     <driftless.Boards: 2 sudoku boards of 81 cells>
     >>> boards.check(boards.labels)
     ['exact', 'exact']
+    >>> boards[:1]
+    <driftless.Boards: 1 sudoku board of 81 cells>
     """
 
     def __init__(self, handle: ctypes.c_void_p) -> None:
@@ -89,11 +93,19 @@ class Boards:
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
 
+    def __getitem__(self, index: Any) -> Any:
+        inputs, labels = self.inputs[index], self.labels[index]
+        if inputs.ndim == 1:
+            return inputs, labels
+        return Boards.from_arrays(self.task, np.ascontiguousarray(inputs), np.ascontiguousarray(labels),
+                                  np.ascontiguousarray(self.puzzles[index]))
+
     def __iter__(self) -> Iterator[Tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]]:
         return zip(self.inputs, self.labels)
 
     def __repr__(self) -> str:
-        return f"<driftless.Boards: {len(self)} {self.task} boards of {self.inputs.shape[1]} cells>"
+        boards = "board" if len(self) == 1 else "boards"
+        return f"<driftless.Boards: {len(self)} {self.task} {boards} of {self.inputs.shape[1]} cells>"
 
 
 def _required(value: Any, what: str) -> bytes:

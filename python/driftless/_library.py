@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import signal
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint64, c_void_p
@@ -142,11 +143,24 @@ def library() -> Library:
     return _library
 
 
+_FLAG = re.compile(r"--(weights|acts|native|plan|coverage|bias|scales|attention|smooth|hadamard|threads|task|"
+                   r"calibration-(?:data|boards|seed))(?![a-z-])")
+_COMMANDS = {"'driftless formats'": "driftless.formats()", "'driftless quantize'": "driftless.pack()"}
+
+
+def _for_python(line: str) -> str:
+    """The program's flags and commands as what they are called here."""
+    line = _FLAG.sub(lambda flag: flag.group(1).replace("-", "_") + "=", line)
+    for command, function in _COMMANDS.items():
+        line = line.replace(command, function)
+    return line
+
+
 def check(code: int) -> None:
     """Raises the exception of a function that failed."""
     if code != 0:
         line = library().last_error().decode("utf-8", "replace")
-        raise KINDS.get(code, InternalError)(line)
+        raise KINDS.get(code, InternalError)(_for_python(line))
 
 
 def text(value: Any, what: str) -> Optional[bytes]:
@@ -168,7 +182,8 @@ def whole(value: Any, what: str, low: int = 0, high: int = 2**63 - 1) -> int:
     except AttributeError:
         raise InvalidArgument(f"{what}; got {type(value).__name__}, expected an integer") from None
     if not low <= number <= high:
-        raise InvalidArgument(f"{what}; got {number}, expected {low} to {high}")
+        bounds = f"{low} or more" if high == 2**63 - 1 and number < low else f"{low} to {high}"
+        raise InvalidArgument(f"{what}; got {number}, expected {bounds}")
     return int(number)
 
 

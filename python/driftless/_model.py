@@ -6,73 +6,24 @@ import contextlib
 import ctypes
 import json
 import os
-import tempfile
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _library
+from ._answers import Array, Solutions, Step
 from ._arrays import require_array
 from ._boards import Boards, to_tokens
 from ._library import Callback, check, library, text, whole
 from .checkpoint import metadata_of
 from .errors import InvalidArgument
 
-Array = Any
+# Tasks whose boards fill the model, and what their tokens are. An array of digits looks like tokens, but is not.
+_WITHOUT_PADDING = {"sudoku": "1 is a blank and d + 1 the digit d; digits + 1, or texts",
+                    "maze": "1 is a wall; to_tokens('maze', text)"}
 Progress = Union[bool, Callable[[int, int], Any]]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """The answer to one board."""
-
-    tokens: Array
-    steps: int
-    halt_logit: float
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one board's model holds after a supervision step; arrays are its own copies."""
-
-    number: int
-    z_h: Array
-    z_l: Array
-    logits: Array
-    halt_logit: float
-    continue_logit: float
-
-    @property
-    def tokens(self) -> Array:
-        """The most likely token of each cell."""
-        return self.logits.argmax(axis=1).astype(np.uint8)
-
-    def __repr__(self) -> str:
-        return f"<driftless.Step {self.number}: z_h {self.z_h.shape}, halt logit {self.halt_logit:+.2f}>"
-
-
-class Solutions(Sequence[Solution]):
-    """Answers in the order of the boards: ``tokens`` (boards × cells), ``steps``, ``halt_logits``."""
-
-    def __init__(self, count: int, cells: int, out: Optional[Array] = None) -> None:
-        self.tokens = np.empty((count, cells), np.uint8) if out is None else out
-        self.steps = np.zeros(count, np.int64)
-        self.halt_logits = np.zeros(count, np.float32)
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return Solution(self.tokens[index], int(self.steps[index]), float(self.halt_logits[index]))
-
-    def __repr__(self) -> str:
-        mean = self.steps.mean() if len(self) else 0.0
-        return f"<driftless.Solutions: {len(self)} boards, {mean:.2f} steps on average>"
 
 
 @contextlib.contextmanager
@@ -81,6 +32,8 @@ def plan_file(plan: Union[None, str, "os.PathLike[str]", Mapping[str, Any]]) -> 
     if plan is None or not isinstance(plan, Mapping):
         yield text(plan, "plan")  # type: ignore[arg-type]
         return
+    import tempfile  # pylint: disable=import-outside-toplevel # which few calls need
+
     with tempfile.TemporaryDirectory(prefix="driftless-") as folder:
         path = os.path.join(folder, "plan.json")
         with open(path, "w", encoding="utf-8") as file:
@@ -223,8 +176,10 @@ class Model:
     # Boards.
 
     def tokens(self, boards: Any) -> Array:
-        """Boards as the model takes them: a text, texts, Boards, or an array of uint8, which is not copied."""
+        """Boards as the model takes them: texts, Boards, arrays, or one array of uint8, which is not copied."""
         if isinstance(boards, Boards):
+            if boards.task not in (self.task, "other") and self.task != "other":
+                raise InvalidArgument(f"boards: another task; got {boards.task}, expected {self.task} as the model has")
             boards = boards.inputs
         elif isinstance(boards, str):
             boards = to_tokens(self.task, boards)[None]
@@ -233,12 +188,19 @@ class Model:
             if any(len(row) != len(rows[0]) for row in rows):
                 raise InvalidArgument("boards: texts of several lengths; expected one size")
             boards = np.stack(rows)
+        elif isinstance(boards, (list, tuple)) and boards and all(isinstance(board, np.ndarray) for board in boards):
+            if any(board.shape != boards[0].shape for board in boards):
+                raise InvalidArgument("boards: arrays of several shapes; expected one")
+            boards = np.stack(boards)
         tokens = require_array(boards, np.uint8, "boards")
         if tokens.ndim == 1:
             tokens = tokens[None]
         if tokens.ndim != 2 or tokens.shape[1] != self.cells:
             raise InvalidArgument(f"boards: shape; got {tokens.shape}, expected (boards, {self.cells}) as the model "
-                                  "has")
+                                  f"has; x.reshape(-1, {self.cells})")
+        if self.task in _WITHOUT_PADDING and tokens.size and not tokens.all():
+            raise InvalidArgument(f"boards: got token 0, which is padding, expected cells of {self.task}: "
+                                  f"{_WITHOUT_PADDING[self.task]}")
         return tokens
 
     def solve(self, boards: Any, *, steps: int = 0, halting: bool = True, puzzles: Optional[Array] = None,
@@ -251,7 +213,7 @@ class Model:
 
         >>> board = "3.....5....26.....9..5....37...4....5.49....1.2.....9..9.2..617.6.4....9..1....4."
         >>> with load() as model:
-        ...     to_text("sudoku", model.solve(board)[0].tokens)[:9]
+        ...     model.solve(board)[0].text[:9]
         '346819572'
         """
         tokens = self.tokens(boards)
@@ -262,18 +224,18 @@ class Model:
                 raise InvalidArgument(f"solve: out; got shape {out.shape}, expected {tokens.shape}")
             if np.may_share_memory(out, tokens):
                 raise InvalidArgument("solve: out; got the memory of the boards, expected other memory")
-        solutions = Solutions(count, self.cells, out)
+        solutions = Solutions(self.task, count, self.cells, out)
         questions = _library.Questions(tokens.ctypes.data, _per_board(puzzles, np.int64, "puzzles", count),
                                        _per_board(seeds, np.uint64, "seeds", count))
         answers = _library.Answers(solutions.tokens.ctypes.data, solutions.steps.ctypes.data,
                                    solutions.halt_logits.ctypes.data)
         with self._turn() as engine, watch(progress, count, "boards") as tell:
-            watcher = Callback(_step_watcher(on_step, tell, self.cells))
+            watcher = Callback(_step_watcher(on_step, tell, count, self.cells))
             options = _library.SolveOptions(whole(steps, "steps"), not halting, _library.ON_STEP(watcher), None)
             self._epoch += 1
             watcher.run(library().solve_all, engine, ctypes.byref(questions), count, ctypes.byref(options),
                         ctypes.byref(answers))
-            tell(count)
+            tell(count, count)
         return solutions
 
     def trajectory(self, board: Any, *, steps: int = 0, puzzle: int = 0, seed: int = 0) -> Iterator[Step]:
@@ -306,7 +268,7 @@ class Model:
                 self.step([slot])
                 z_h, z_l = self.states(slot)
                 logits, halt, go_on = self.logits(slot)
-                yield Step(number, z_h, z_l, logits, halt, go_on)
+                yield Step(number, z_h, z_l, logits, halt, go_on, self.task)
         finally:
             self._taken.remove(slot)
 
@@ -362,8 +324,8 @@ def _per_board(values: Optional[Array], dtype: Any, what: str, count: int) -> Op
     return int(values.ctypes.data)
 
 
-def _step_watcher(on_step: Optional[Callable[[int, int, Array, float], Any]], tell: Callable[[int], Any],
-                  cells: int) -> Callable[..., Any]:
+def _step_watcher(on_step: Optional[Callable[[int, int, Array, float], Any]], tell: Callable[[int, int], Any],
+                  count: int, cells: int) -> Callable[..., Any]:
     """Called after each step of each board, which is also when Python hears of Ctrl-C."""
     seen = -1
 
@@ -371,7 +333,7 @@ def _step_watcher(on_step: Optional[Callable[[int, int, Array, float], Any]], te
         nonlocal seen
         if board > seen:
             seen = board
-            tell(seen)
+            tell(seen, count)
         if on_step is not None:
             shown = np.frombuffer(ctypes.string_at(tokens, cells), np.uint8)
             on_step(board, step, shown, halt_logit)
@@ -380,18 +342,21 @@ def _step_watcher(on_step: Optional[Callable[[int, int, Array, float], Any]], te
 
 
 @contextlib.contextmanager
-def watch(progress: Progress, total: int, unit: str) -> Iterator[Callable[[int], Any]]:
+def watch(progress: Progress, total: int, unit: str) -> Iterator[Callable[[int, int], Any]]:
     """Who is told how much is done: a function of (done, total), tqdm where it is installed, or nobody."""
     if callable(progress):
-        yield lambda done: progress(done, total)  # type: ignore[operator, misc]
-        return
-    if not progress:
-        yield lambda done: None
+        yield progress
         return
     try:
+        if not progress:
+            raise ImportError
         from tqdm import tqdm  # type: ignore[import] # pylint: disable=import-outside-toplevel
     except ImportError:
-        yield lambda done: None
+        yield lambda done, total: None
         return
     with tqdm(total=total, unit=unit) as bar:
-        yield lambda done: bar.update(done - bar.n)
+        def show(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        yield show

@@ -12,7 +12,7 @@ from . import _library
 from ._boards import Boards, read_boards
 from ._library import Callback, check, library, text, whole
 from ._model import Model, Progress, open_options, plan_file, watch
-from .errors import InvalidArgument
+from .errors import InvalidArgument, Unsupported
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,12 @@ def _estimate(record: Dict[str, Any]) -> Estimate:
     return Estimate(record["share"], record["low"], record["high"], record["n"])
 
 
-def evaluate(model: Model, data: Union[str, "os.PathLike[str]", Boards], *, steps: int = 0, halting: str = "fixed",
-             seed: int = 0, limit: int = 0, split: str = "test", progress: Progress = False) -> Evaluation:
+def evaluate(model: Model, data: Union[str, "os.PathLike[str]", Boards], *, steps: int = 0,
+             halting: Union[bool, str] = "fixed", seed: int = 0, limit: int = 0, split: str = "test",
+             progress: Progress = False) -> Evaluation:
     """How many boards of a file, a data-set folder or Boards the model solves, with intervals.
 
-    ``halting`` is ``fixed`` (all steps), ``halt`` (when the model says so) or ``stable``.
+    ``halting`` is ``fixed`` (all steps; or False), ``halt`` (when the model says so; or True) or ``stable``.
 
     >>> from driftless import generate, load
     >>> with load() as model:
@@ -57,10 +58,15 @@ def evaluate(model: Model, data: Union[str, "os.PathLike[str]", Boards], *, step
     """
     if not isinstance(model, Model):
         raise InvalidArgument(f"evaluate: model; got {type(model).__name__}, expected what load() returns")
+    if isinstance(halting, bool):
+        halting = "halt" if halting else "fixed"
     with model._turn() as engine:  # pylint: disable=protected-access
-        boards = data if isinstance(data, Boards) else read_boards(data, split=split, limit=limit, engine=engine)
+        if isinstance(data, Boards):
+            boards = data[:whole(limit, "limit")] if limit else data
+        else:
+            boards = read_boards(data, split=split, limit=limit, engine=engine)
         with watch(progress, len(boards), "boards") as tell:
-            watcher = Callback(lambda _user, done, _total: tell(done))
+            watcher = Callback(lambda _user, done, total: tell(done, total))
             options = _library.EvaluateOptions(whole(steps, "steps"), text(halting, "halting"),
                                                whole(seed, "seed", 0, 2**64 - 1), _library.ON_PROGRESS(watcher),
                                                None)
@@ -80,7 +86,10 @@ class Rows(List[Dict[str, Any]]):
 
     def frame(self) -> Any:
         """The rows as a pandas DataFrame."""
-        import pandas  # type: ignore[import] # pylint: disable=import-outside-toplevel
+        try:
+            import pandas  # type: ignore[import] # pylint: disable=import-outside-toplevel
+        except ImportError:
+            raise Unsupported("frame: pandas is not installed; the rows themselves are a list of dicts") from None
 
         return pandas.DataFrame(list(self))
 
@@ -108,11 +117,14 @@ def ladder(model: Union[str, "os.PathLike[str]"], data: Union[str, "os.PathLike[
     A scheme is a quantizer for weights and activations alike, or ``WEIGHTS:ACTIVATIONS``; ``out`` names a results
     file that keeps what is finished. ``rows.frame()`` is a pandas frame.
     """
+    for name, path in (("model", model), ("data", data)):
+        if not isinstance(path, (str, os.PathLike)):
+            raise InvalidArgument(f"ladder: {name}; got {type(path).__name__}, expected the path of a file")
     names = [] if schemes is None else [text(scheme, "schemes") for scheme in schemes]
     if schemes is not None and (isinstance(schemes, str) or not names):
         raise InvalidArgument(f"ladder: schemes; got {schemes!r}, expected a list of texts")
     with watch(progress, 0, "boards") as tell:
-        watcher = Callback(lambda _user, done, total: progress(done, total) if callable(progress) else tell(done))
+        watcher = Callback(lambda _user, done, total: tell(done, total))
         options = _library.LadderOptions(
             size=ctypes.sizeof(_library.LadderOptions), schemes=(ctypes.c_char_p * max(1, len(names)))(*names),
             scheme_count=len(names), coverage=text(coverage, "coverage"), steps=whole(steps, "steps"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import struct
-import tempfile
 from typing import Any, Dict, Mapping, Tuple, Union
 
 import numpy as np
@@ -79,7 +78,15 @@ def read(path: PathLike) -> Tuple[Dict[str, Any], Dict[str, Any]]:
 
 
 def write(path: PathLike, tensors: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    """Float32 tensors and a configuration as a checkpoint that load() and the program read."""
+    """Float32 tensors and a configuration as a checkpoint that load() and the program read.
+
+    >>> write("mine.safetensors", {"w": np.ones((2, 3), np.float32)}, {"task": "other"})
+    >>> tensors, config = read("mine.safetensors")
+    >>> tensors["w"].shape, config
+    ((2, 3), {'task': 'other'})
+    """
+    import tempfile  # pylint: disable=import-outside-toplevel # which few calls need
+
     header: Dict[str, Any] = {"__metadata__": {"config": json.dumps(dict(config))}}
     offset, parts = 0, []
     for name in sorted(tensors):

@@ -38,6 +38,12 @@ def fake_quantize(x: Any, quantizer: str) -> Any:
 
     The gradient passes straight through, and is zero where a value is clipped: beyond the largest value of the grid by
     more than half its distance from the one before (docs/numerics.md, Training through quantizers).
+
+    >>> x = torch.tensor([0.3, 1.9], requires_grad=True)
+    >>> y = fake_quantize(x, "mxint4")
+    >>> y.sum().backward()
+    >>> y.tolist(), x.grad.tolist()
+    ([0.25, 1.75], [1.0, 0.0])
     """
     if not isinstance(x, torch.Tensor):
         raise InvalidArgument(f"fake_quantize: x; got {type(x).__name__}, expected a torch tensor")
@@ -125,6 +131,12 @@ def wrap(module: Any, plan: Optional[Mapping[str, Any]] = None, *, weights: str 
 
     A plan names layers by their weight, ``{"version": 1, "layers": {"mlp.up.weight": {"weights": "mxint4"}}}``.
     A layer that runs several times shares its weight and is counted each time.
+
+    >>> model = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2))
+    >>> with wrap(model, weights="mxint4", acts="mxint8") as wrapped:
+    ...     shape = wrapped(torch.zeros(1, 32)).shape
+    ...     wrapped.calls
+    {'0': 1, '2': 1}
     """
     found = dict(_linear_layers(module))
     wanted: Dict[str, Dict[str, str]] = {}

@@ -55,6 +55,23 @@ def test_memory_is_shared_both_ways():
     assert np.array_equal(half[64:], expected) and not half[:64].any()
 
 
+def test_views_are_as_good_as_arrays():
+    """Arrays that own their memory take a shorter path."""
+    memory = gaussian(4 * 64)
+    whole = memory.copy().reshape(4, 64).copy()
+    assert whole.base is None
+    expected = driftless.quantize(whole, "int4/group32")
+    for x in (memory.reshape(4, 64), memory.reshape(2, 2, 64)):
+        assert driftless.quantize(x, "int4/group32").tobytes() == expected.tobytes()
+        out = np.empty_like(x)
+        assert driftless.quantize(x.copy(), "int4/group32", out=out) is out
+        assert out.tobytes() == expected.tobytes()
+    assert driftless.quantize(whole, "int4/group32", out=whole) is whole
+    assert np.array_equal(whole, expected)
+    with pytest.raises(driftless.InvalidArgument, match="expected float32"):
+        driftless.quantize(expected, "mxint4", out=np.empty((4, 64)))
+
+
 def test_read_only_input_is_fine_and_output_is_not():
     x = gaussian(32)
     x.flags.writeable = False

@@ -24,6 +24,28 @@ def test_arrays_outlive_their_boards(data):
         inputs[0, 0] = 3
 
 
+def test_boards_are_taken_apart(data):
+    boards = driftless.read_boards(data, limit=4)
+    question, answer = boards[-1]
+    assert np.array_equal(question, boards.inputs[3]) and np.array_equal(answer, boards.labels[3])
+    for part in (boards[1::2], boards[np.array([False, True, False, True])], boards[[1, 3]]):
+        assert isinstance(part, driftless.Boards) and part.task == "sudoku"
+        assert np.array_equal(part.inputs, boards.inputs[1::2]) and part.check(part.labels) == ["exact"] * 2
+    with pytest.raises(IndexError):
+        boards[4]
+    with pytest.raises(driftless.InvalidArgument, match="shapes"):
+        boards[:0]
+
+
+def test_files_have_boards_of_one_size(tmp_path):
+    path = tmp_path / "boards.csv"
+    path.write_text("source,question,answer,rating\n" + "".join(
+        f"x,{driftless.to_text('sudoku', b.inputs[0])},{driftless.to_text('sudoku', b.labels[0])},0\n"
+        for b in (driftless.generate("sudoku", 1, seed=1), driftless.generate("sudoku", 1, seed=1, cells=16))))
+    with pytest.raises(driftless.BadFile, match="several sizes|expected 81"):
+        driftless.read_boards(path)
+
+
 def test_boards_of_ones_own():
     inputs = np.array([[1, 2], [1, 3]], np.uint8)
     labels = np.array([[3, 2], [2, 3]], np.uint8)

@@ -13,14 +13,22 @@ import pytest
 
 import driftless
 
-MODULES = ["driftless", "driftless._arrays", "driftless._boards", "driftless._model", "driftless._studies"]
+MODULES = ["driftless", "driftless._answers", "driftless._arrays", "driftless._boards", "driftless._model",
+           "driftless._studies", "driftless.checkpoint"]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_docstrings_run(name):
+def test_examples_of_docstrings_run(name, monkeypatch, tmp_path):
     module = importlib.import_module(name)
     names = dict(vars(driftless), **vars(module))
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(module, extraglobs=names)
+    assert found.attempted > 0 and found.failed == 0
+
+
+def test_examples_of_torch_docstrings_run():
+    pytest.importorskip("torch")
+    found = doctest.testmod(importlib.import_module("driftless.torch"))
     assert found.attempted > 0 and found.failed == 0
 
 
@@ -41,6 +49,23 @@ def test_types_are_sound(root):
     done = subprocess.run(["mypy", "--config-file", "pyproject.toml"],
                           cwd=root / "python", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_of_a_users_script_are_sound(root, tmp_path):
+    """The examples, by the types of the installed package."""
+    if shutil.which("mypy") is None:
+        pytest.skip("no mypy")
+    scripts = sorted(str(path) for path in (root / "examples" / "python").glob("*.py"))
+    done = subprocess.run(["mypy", "--python-executable", sys.executable, "--cache-dir", str(tmp_path),
+                           "--follow-imports", "silent", "--ignore-missing-imports", "--check-untyped-defs",
+                           "--scripts-are-modules", *scripts],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_names_are_listed():
+    assert set(driftless.__all__) | {"checkpoint", "torch"} == set(dir(driftless))
+    assert driftless.checkpoint.read
 
 
 def test_the_interface_is_that_of_the_headers(root):

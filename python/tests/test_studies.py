@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -44,6 +45,22 @@ def test_a_ladder_has_rows(small, data):
     assert isinstance(rows.frame(), pandas.DataFrame)
 
 
+def test_rows_without_pandas_say_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(driftless.Unsupported, match="pandas is not installed"):
+        driftless.Rows().frame()
+
+
+def test_evaluations_take_boards(data):
+    boards = driftless.read_boards(data)
+    with driftless.load() as model:
+        whole = driftless.evaluate(model, boards, limit=3, steps=2)
+        assert whole.exact.n == 3
+        assert whole.cells == driftless.evaluate(model, boards[:3], steps=2).cells
+        named, said = (driftless.evaluate(model, boards[:3], halting=halting) for halting in ("halt", True))
+        assert named.mean_steps == said.mean_steps < model.max_steps
+
+
 def test_ladders_end_when_told(small, data):
     def stop(done, total):
         raise KeyboardInterrupt
@@ -65,6 +82,8 @@ def test_mistakes_are_told(small, data, root):
         driftless.evaluate("model", data)
     with pytest.raises(driftless.InvalidArgument, match="list of texts"):
         driftless.ladder(small, data, "mxint4")
+    with driftless.load() as model, pytest.raises(driftless.InvalidArgument, match="got Model, expected the path"):
+        driftless.ladder(model, data)
     with pytest.raises(driftless.InvalidArgument, match="gptq"):
         driftless.pack(small, "/nowhere/x", weights="mxint4", method="gptk")
     with pytest.raises(driftless.IoError):

@@ -128,12 +128,21 @@ def test_checkpoints_go_there_and_back(small, board, tmp_path):
         assert np.array_equal(next(ours.trajectory(board)).logits, next(theirs.trajectory(board)).logits)
 
 
-def test_files_of_torch_save_are_read(small, tmp_path):
-    """A state dict does not tell its recursion, which is what is missing once all tensors are found."""
+def test_files_of_torch_save_are_read(small, board, tmp_path):
+    """A state dict does not tell its recursion; the file that training writes beside it does."""
     state, _ = driftless.torch.load_checkpoint(small)
     path = tmp_path / "step_1"
     torch.save(state, path)
     with pytest.raises(driftless.BadConfig, match="shapes do not tell the outer cycles"):
+        driftless.load(path)
+    arch = {"name": "recursive_reasoning.trm@TinyRecursiveReasoningModel_ACTV1", "H_cycles": 3, "L_cycles": 6,
+            "halt_max_steps": 16, "mlp_t": "true", "pos_encodings": "none"}
+    lines = ["arch:"] + [f"  {key}: {value}" for key, value in arch.items()]
+    (tmp_path / "all_config.yaml").write_text("\n".join([*lines, "data_paths:", "- data/sudoku", "lr: 0.0001", ""]))
+    with driftless.load(path) as ours, driftless.load(small) as theirs:
+        assert np.array_equal(next(ours.trajectory(board)).logits, next(theirs.trajectory(board)).logits)
+    (tmp_path / "all_config.yaml").write_text("arch: {H_cycles: 3}")
+    with pytest.raises(driftless.Unsupported, match="all_config.yaml:1: more than plain YAML"):
         driftless.load(path)
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 1

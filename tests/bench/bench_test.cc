@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/bench/calm.h"
 #include "driftless/bench/energy.h"
 #include "driftless/bench/gemm.h"

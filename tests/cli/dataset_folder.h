@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/task/table.h"
 
 #include "tests/store/npy_bytes.h"

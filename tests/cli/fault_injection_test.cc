@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fails the n-th allocation, open, read, write, sync, rename and thread start of a command, for
 // growing n until the command passes unharmed. Each run ends in success or in one line and a code
-// that docs/install.md names, and its output is whole or absent. Of the many
-// allocations a part is tried, the more the larger DRIFTLESS_SOAK is.
+// that docs/install.md names, its output is whole or absent, and, where gcc's leak sanitizer is
+// there, no memory is lost. Of the many allocations a part is tried, the more the larger
+// DRIFTLESS_SOAK is.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Seconds a run, for the soak alone.
+void add_slow_commands(std::vector<Job>& all) {
+  const std::string model = DRIFTLESS_MODEL;
+  const std::string packed = DRIFTLESS_PACKED_MODEL;
+  const std::string data = " --data models/demo-sudoku.csv --limit 1 --steps 1 --threads 2 ";
+  all.push_back({"recommend",
+                 "recommend " + model + data + "--probe-boards 1 --choices mxint8 mxint4 --out "});
+  all.push_back({"accumulators", "accumulators " + model + data + "--bits 16 --json "});
+  all.push_back({"export", "export c " + packed + " --kernels c --name model "});
+  all.push_back({"bench",
+                 "bench " + packed + " --boards 1 --rounds 1 --patience 0 --threads 2 --json ",
+                 false, true});
+}
+
 /// Beside those of jobs(), the verbs that only read, and print into a file.
 std::vector<Job> commands() {
   std::vector<Job> all = jobs();
@@ -31,9 +46,17 @@ std::vector<Job> commands() {
   all.push_back({"formats", "formats --json "});
   all.push_back({"decode", "codec decode --format uint8 --input models/demo-sudoku.csv --out "});
   all.push_back({"figure", "report docs/results/ladder-sudoku-small.jsonl --figure ladder --out "});
+  all.push_back({"augment",
+                 "data augment tests/cli/faults/tasks.json --side 5 --variants 3 --seed 1 --out "});
   all.push_back({"error", "codec error --format int4 --gaussian 100 --seed 1 --json "});
+  if (rounds(0) > 0) add_slow_commands(all);
   return all;
 }
+
+/// Preloaded: what makes calls fail and, behind it, what looks for leaks, which ends with 99.
+constexpr int kLeakExit = 99;
+const std::string kPreload =
+    "LSAN_OPTIONS=exitcode=99 LD_PRELOAD='" DRIFTLESS_FAIL_CALLS " " DRIFTLESS_LEAK_CHECK "'";
 
 /// Lines but for those of progress, "2/3", which only slow runs have.
 int64_t line_count(const std::string& text) {
@@ -45,6 +68,21 @@ int64_t line_count(const std::string& text) {
   return count;
 }
 
+/// What two runs have in common: of folders their files, of measured figures that they are whole.
+std::vector<std::string> comparable_output(const Job& job, const fs::path& out) {
+  if (!fs::is_directory(out)) {
+    const std::string text = testing::text_of(out);
+    if (!job.varies) return comparable_lines(text);
+    return {Json::accept(text) ? "JSON" : text};
+  }
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(out))
+    if (entry.is_regular_file())
+      files.push_back(fs::relative(entry.path(), out).string() + testing::text_of(entry.path()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 class FaultInjection : public ::testing::TestWithParam<Job> {
  protected:
   /// Whether the call came. Looks at how the run ended.
@@ -53,11 +91,11 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
     const testing::TempDir dir;
     const fs::path out = dir.path() / "out.svg";
     const fs::path mark = dir.path() / "mark";
-    const Outcome outcome =
-        driftless(GetParam().arguments + out.string(), "DRIFTLESS_FAIL=" + fault +
-                                                           " DRIFTLESS_FAILED=" + mark.string() +
-                                                           " LD_PRELOAD=" DRIFTLESS_FAIL_CALLS);
+    const Outcome outcome = driftless(
+        GetParam().arguments + out.string(),
+        "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() + " " + kPreload);
     const bool came = fs::remove(mark);
+    EXPECT_NE(outcome.exit_code, kLeakExit) << fault << ": memory is lost: " << outcome.err;
     const bool is_known =
         outcome.exit_code == 0 || (outcome.exit_code >= 10 && outcome.exit_code <= 16);
     EXPECT_TRUE(is_known) << fault << ": " << outcome.exit_code << " " << outcome.err;
@@ -74,7 +112,7 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
                      bool is_success) const {
     const bool has_output = fs::exists(out);
     EXPECT_TRUE(has_output || !is_success) << fault;
-    const auto lines = comparable_lines(testing::text_of(out));
+    const auto lines = comparable_output(GetParam(), out);
     if (GetParam().adds_lines && !is_success) {
       EXPECT_TRUE(lines.size() <= expected_.size() &&
                   std::equal(lines.begin(), lines.end(), expected_.begin()))
@@ -95,7 +133,7 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
     const fs::path out = dir.path() / "out.svg";
     const Outcome outcome = driftless(GetParam().arguments + out.string());
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    expected_ = comparable_lines(testing::text_of(out));
+    expected_ = comparable_output(GetParam(), out);
     entries_ = dir.entry_count();
     most_lines_ = line_count(outcome.err);
   }

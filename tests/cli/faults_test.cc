@@ -71,6 +71,21 @@ TEST(Faults, AThreadThatCannotStartEndsTheRunWithOneLine) {
   }
 }
 
+TEST(Faults, LittleMemoryIsOneLine) {
+  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer needs the address space";
+  int64_t successes = 0;
+  for (int kilobytes = 60000; kilobytes <= 180000; kilobytes += 6000) {
+    const Outcome outcome =
+        testing::run_program("ulimit -v " + std::to_string(kilobytes) + "; " DRIFTLESS_PROGRAM " " +
+                             kEval + "--threads 2");
+    if (outcome.exit_code == 127) continue;  // not even the libraries fit
+    EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 13 || outcome.exit_code == 16)
+        << kilobytes << " kB: " << outcome.exit_code << " " << outcome.err;
+    if (outcome.exit_code == 0) ++successes;
+  }
+  EXPECT_GT(successes, 0);
+}
+
 TEST(Faults, MessagesAreOneLineWithoutControlCharacters) {
   const std::string name = "$(printf 'no\\033[2Jsuch\\nfile')";
   const Outcome missing = driftless("info \"" + name + "\"");
@@ -94,6 +109,10 @@ TEST(Faults, AReportOfNothingIsAnError) {
   EXPECT_NE(outcome.err.find("nothing to report; got 1000 lines, all skipped"), std::string::npos);
   EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 24);
   EXPECT_FALSE(std::filesystem::exists(dir.path() / "r.html"));
+  std::ofstream(path, std::ios::trunc).close();
+  expect_failure(
+      driftless("report " + path.string() + " --out " + (dir.path() / "r.html").string()), 12,
+      "nothing to report; got an empty file");
 }
 
 TEST(Faults, SignalsEndLongWorkWithinTwoSeconds) {

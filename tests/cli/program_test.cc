@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/base/isa.h"
 #include "driftless/formats/exponent_rule.h"
 #include "driftless/formats/table.h"

@@ -55,16 +55,21 @@ TEST(ExportC, RefusesWrongOptions) {
   refuses({.name = "probe", .kernels = {"dps"}}, "did you mean 'dsp'");
   refuses({.name = "probe", .tile = 0}, "tile; got 0");
   refuses({.name = "probe", .most_flash = 1000}, "constants; the model has");
-  refuses({.name = "probe", .most_ram = 1000}, "arena; the model has");
+  refuses({.name = "probe", .most_ram = 1000}, "arena with kernels in plain C; the model");
+  const int64_t plain_c = export_c(model, {.name = "probe"}).plain_c.bytes;
+  refuses({.name = "probe", .most_ram = plain_c}, "arena with kernels 'dsp'; the model");
+  EXPECT_NO_THROW(
+      (void)export_c(model, {.name = "probe", .kernels = {"mve"}, .most_ram = plain_c}));
 }
 
 TEST(ExportC, PlansMemoryCloseToTheLeast) {
   for (const SmallModel& small : testing::small_models()) {
     const CExport made = export_c(packed(small), {.name = "probe"});
-    EXPECT_GE(made.arena_bytes, made.least_bytes) << small.name;
-    EXPECT_LE(static_cast<double>(made.arena_bytes), 1.15 * static_cast<double>(made.least_bytes))
-        << small.name;
-    EXPECT_GE(made.dsp_arena_bytes, made.arena_bytes) << small.name;
+    for (const CArena& arena : {made.plain_c, made.dsp, made.vector}) {
+      EXPECT_GE(arena.bytes, arena.least) << small.name;
+      EXPECT_LE(static_cast<double>(arena.bytes), 1.15 * static_cast<double>(arena.least))
+          << small.name;
+    }
   }
 }
 
@@ -80,7 +85,7 @@ TEST(ExportC, SmallerTilesTakeLessMemory) {
   const store::PackedModel model = packed(testing::sudoku_like());
   const CExport wide = export_c(model, {.name = "probe"});
   const CExport narrow = export_c(model, {.name = "probe", .tile = 1});
-  EXPECT_LT(narrow.arena_bytes, wide.arena_bytes);
+  EXPECT_LT(narrow.plain_c.bytes, wide.plain_c.bytes);
   EXPECT_EQ(narrow.hash, wide.hash);
 }
 

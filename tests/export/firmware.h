@@ -113,11 +113,13 @@ class Firmware {
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   [[nodiscard]] const CExport& made() const { return made_; }
 
-  /// Every source of the model by itself, with all warnings; then the whole program.
+  /// Every source of the model by itself, with all warnings; then the whole program, by the same
+  /// compiler where `linker` is none.
   [[nodiscard]] driftless::testing::Outcome compile(const std::string& compiler,
                                                     const std::string& port,
                                                     const std::string& linking = "",
-                                                    const std::string& main = "check.c") const {
+                                                    const std::string& main = "check.c",
+                                                    const std::string& linker = "") const {
     const std::string folder = path().string();
     std::string command;
     for (const CFile& file : made_.files)
@@ -125,8 +127,8 @@ class Firmware {
         command += compiler + " " + kWarnings + " -c " + folder + "/" + file.name + " -o " +
                    folder + "/" + file.name + ".o && ";
     const std::string from = std::string(kFirmware) + "/";
-    command += compiler + " -I" + folder + " " + from + main + " " + from + port + " " + folder +
-               "/*.o " + linking + " -o " + folder + "/check";
+    command += (linker.empty() ? compiler : linker) + " -I" + folder + " " + from + main + " " +
+               from + port + " " + folder + "/*.o " + linking + " -o " + folder + "/check";
     return driftless::testing::run_program("{ " + command + "; }");
   }
 

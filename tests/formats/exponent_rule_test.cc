@@ -90,7 +90,7 @@ TEST(ExponentRules, MatchTheirDefinitions) {
   }
 }
 
-TEST(ExponentRules, LeastErrorPicksTheBestNeighbour) {
+TEST(ExponentRules, LeastErrorPicksTheBestNeighbor) {
   Rng rng(5);
   for (const Format& format : formats()) {
     if (format.scaling != Scaling::PowerOfTwo) continue;

@@ -25,6 +25,16 @@ TEST(ScaleFormat, CodesAreAFullMantissaTimesAPowerOfTwo) {
   EXPECT_EQ(E4m4u::decode(255), 31.0f);
 }
 
+TEST(ScaleFormat, SignedScalesTurnTheLargestMagnitudeDown) {
+  EXPECT_EQ(encode_scale(ScaleFormat::S4m3, 1.125f), 0x51);
+  EXPECT_EQ(encode_scale(ScaleFormat::S4m3, -1.125f), 0xd1);
+  EXPECT_EQ(decode_scale(ScaleFormat::S4m3, 0), 0x1p-10f);
+  EXPECT_EQ(decode_scale(ScaleFormat::S4m3, 0xff), -60.0f);
+  EXPECT_EQ(scale_sign(ScaleFormat::S4m3, -1, 2), -1.0f);
+  EXPECT_EQ(scale_sign(ScaleFormat::S4m3, -2, 2), 1.0f);
+  EXPECT_EQ(scale_sign(ScaleFormat::E5m3, -1, 2), 1.0f);
+}
+
 TEST(ScaleFormat, EndsSaturate) {
   for (const auto& [format, name] : scale_formats()) {
     SCOPED_TRACE(name);

@@ -19,7 +19,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/base/sha256.h"
 
 #include "tests/testing/run_program.h"

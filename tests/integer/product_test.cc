@@ -20,13 +20,26 @@ struct Pair {
   const char* left;
   const char* right;
 };
+constexpr const char* kE5m3 = "int4/block32,scale=e5m3,window=0";
+constexpr const char* kE4m4 = "int3/block32,scale=e4m4,window=1";
+constexpr const char* kS4m3 = "int4_full/block32,scale=s4m3,window=0";
+
 /// Whole sums, sums per block on either side or both, two planes of digits, float scales.
 constexpr Pair kPairs[] = {
-    {"mxint4,window=4", "mxint4,window=4"}, {"mxint4,window=7", "mxint4,window=7"},
-    {"mxint4,window=4", "mxint4,window=6"}, {"mxint4,window=6", "mxint4,window=3"},
-    {"mxint8,window=3", "mxint8,window=3"}, {"mxint8,window=0", "mxint4,window=4"},
-    {"int8/token", "int8_full/channel"},    {"mxint3,window=5", "mxint8,window=4"},
+    {"mxint4,window=4", "mxint4,window=4"},
+    {"mxint4,window=7", "mxint4,window=7"},
+    {"mxint4,window=4", "mxint4,window=6"},
+    {"mxint4,window=6", "mxint4,window=3"},
+    {"mxint8,window=3", "mxint8,window=3"},
+    {"mxint8,window=0", "mxint4,window=4"},
+    {"int8/token", "int8_full/channel"},
+    {"mxint3,window=5", "mxint8,window=4"},
     {"int4/tensor", "mxint6,window=1"},
+    {kE5m3, kE5m3},
+    {kS4m3, kS4m3},
+    {"mxint8,window=3", kE5m3},
+    {kE4m4, "mxint4,window=4"},
+    {kS4m3, "int8/channel"},
 };
 
 ThreadPool& pool_of(int64_t threads) {
@@ -72,7 +85,7 @@ TEST(Product, IsExactForEveryKindOfData) {
         SCOPED_TRACE(std::string(pair.left) + " x " + pair.right + ", kinds " +
                      std::to_string(static_cast<int>(left)) + " " +
                      std::to_string(static_cast<int>(right)));
-        expect_exact(sample_matrix(pair.left, {7, 130}, left, seed),
+        expect_exact(sample_matrix(pair.left, {23, 130}, left, seed),
                      sample_matrix(pair.right, {37, 130}, right, seed + 1), {1});
         seed += 2;
         if (HasFatalFailure()) return;
@@ -87,7 +100,7 @@ TEST(Product, IsExactForEveryReductionLength) {
     for (const Pair& pair : {kPairs[0], kPairs[at]}) {
       SCOPED_TRACE(std::string(pair.left) + " x " + pair.right + ", k " + std::to_string(k));
       const auto seed = static_cast<uint64_t>(k);
-      expect_exact(sample_matrix(pair.left, {3, k}, Kind::Random, seed),
+      expect_exact(sample_matrix(pair.left, {19, k}, Kind::Random, seed),
                    sample_matrix(pair.right, {33, k}, Kind::Random, seed + 1), {1});
       if (HasFatalFailure()) return;
     }
@@ -109,7 +122,7 @@ TEST(Product, IsExactForEveryNumberOfColumns) {
   for (int64_t n = 1; n <= 100; ++n) {
     const auto seed = static_cast<uint64_t>(n);
     SCOPED_TRACE("columns " + std::to_string(n));
-    expect_exact(sample_matrix("mxint4,window=4", {5, 41}, Kind::Random, seed),
+    expect_exact(sample_matrix("mxint4,window=4", {21, 41}, Kind::Random, seed),
                  sample_matrix("mxint4,window=4", {n, 41}, Kind::Random, seed + 1), {1 + n % 3});
     if (HasFatalFailure()) return;
   }
@@ -130,7 +143,7 @@ TEST(Product, HoldsTheLargestSumOfTheLongestReduction) {
   EXPECT_EQ(largest_k({8, 3}, {8, 3}), 2047);
   EXPECT_EQ(largest_k({8, 10}, {8, 10}), 0);
   for (const Kind right : {Kind::Lowest, Kind::Largest}) {
-    auto a = sample_matrix("mxint4,window=4", {1, k}, Kind::Lowest, 1);
+    auto a = sample_matrix("mxint4,window=4", {16, k}, Kind::Lowest, 1);
     auto b = sample_matrix("mxint4,window=4", {3, k}, right, 2);
     std::fill(a.scales.codes.begin(), a.scales.codes.end(), uint8_t{100});
     std::fill(b.scales.codes.begin(), b.scales.codes.end(), uint8_t{120});
@@ -156,7 +169,7 @@ TEST(Product, OfTheScalesIsTheValue) {
 
 TEST(Product, RefusesWhatDoesNotFit) {
   const auto a = sample_matrix("mxint4,window=4", {3, 40}, Kind::Random, 1);
-  const auto b = sample_matrix("mxint4,window=4", {5, 41}, Kind::Random, 1);
+  const auto b = sample_matrix("mxint4,window=4", {21, 41}, Kind::Random, 1);
   const auto c = sample_matrix("mxint8,window=10", {5, 40}, Kind::Random, 1);
   std::vector<float> out(15);
   const RowMatrix rows = make_rows(a, kScalarKernels);

@@ -15,12 +15,24 @@
 namespace driftless::integer {
 namespace {
 
-constexpr const char* kSpecs[] = {"mxint4,window=4", "mxint4,rule=mse,window=4",
-                                  "mxint4,window=0", "mxint4,rule=round,window=7",
-                                  "mxint8,window=3", "mxint8,window=0",
-                                  "mxint3,window=5", "mxint2,window=6",
-                                  "mxint6,window=1", "int8/token",
-                                  "int4/token",      "int8_full/token"};
+constexpr const char* kSpecs[] = {"mxint4,window=4",
+                                  "mxint4,rule=mse,window=4",
+                                  "mxint4,window=0",
+                                  "mxint4,rule=round,window=7",
+                                  "mxint8,window=3",
+                                  "mxint8,window=0",
+                                  "mxint3,window=5",
+                                  "mxint2,window=6",
+                                  "mxint6,window=1",
+                                  "int8/token",
+                                  "int4/token",
+                                  "int8_full/token",
+                                  "int4/block32,scale=e5m3,window=0",
+                                  "int4/block32,scale=e5m3,rule=mse,window=0",
+                                  "int4/block32,scale=e4m4,rule=rceil,window=0",
+                                  "int4_full/block32,scale=s4m3,window=0",
+                                  "int4_full/block32,scale=s4m3,rule=mse,window=0",
+                                  "int3/block32,scale=e4m4,window=1"};
 
 /// Rows with blocks up to 12 octaves apart, a zero row, and rows at the ends of the float range.
 std::vector<float> rows_of(int64_t rows, int64_t k, uint64_t seed) {
@@ -59,6 +71,10 @@ TEST(RowQuantizer, EqualsTheQuantizerBitForBit) {
         EXPECT_EQ(got.shifts, expected.shifts) << set->name;
         EXPECT_EQ(got.scales, expected.scales) << set->name;
         EXPECT_EQ(got.form.window, expected.form.window);
+        RowMatrix at_once = quantizer.make(rows, k);
+        quantizer.quantize_rows({values.data(), rows, k}, at_once);
+        EXPECT_EQ(at_once.bytes, expected.bytes) << set->name;
+        EXPECT_EQ(at_once.scales, expected.scales) << set->name;
       }
     }
   }
@@ -149,6 +165,10 @@ TEST(RowQuantizer, RefusesWhatItCannotDo) {
   EXPECT_ERROR(make("mxint4,window=11"), ErrorCode::Unsupported, "window of 0 to 10");
   EXPECT_ERROR(make("mxfp4,window=4"), ErrorCode::Unsupported, "expected mxint blocks of 32");
   EXPECT_ERROR(make("int8/tensor"), ErrorCode::Unsupported, "per token");
+  EXPECT_ERROR(make("int4/block32,scale=e5m3"), ErrorCode::Unsupported, "window=0");
+  EXPECT_ERROR(make("int5/block32,scale=e5m3,window=0"), ErrorCode::Unsupported, "four bits");
+  EXPECT_ERROR(make("int4/block16,scale=e5m3,window=0"), ErrorCode::Unsupported, "blocks of 32");
+  EXPECT_ERROR(make("int4/block32,scale=fp16,window=0"), ErrorCode::Unsupported, "8 bits");
   EXPECT_ERROR((void)make("int8/token").make(0, 4), ErrorCode::InvalidArgument, "0 x 4");
   const RowQuantizer quantizer = make("mxint4,window=4");
   RowMatrix out = quantizer.make(2, 40);

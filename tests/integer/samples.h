@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driftless/base/rng.h"
+#include "driftless/formats/scale_format.h"
 #include "driftless/quant/quantizer.h"
 #include "driftless/quant/runs.h"
 
@@ -71,7 +72,13 @@ inline quant::QuantizedMatrix sample_matrix(const std::string& text, Shape shape
   const int64_t runs = quant::run_count(matrix.spec, shape.rows, shape.cols);
   if (matrix.spec.granularity != quant::Granularity::Block) {
     for (int64_t run = 0; run < runs; ++run) {
-      matrix.scales.floats.push_back({.scale = static_cast<float>(0.01 + rng.uniform())});
+      auto scale = static_cast<float>(0.01 + rng.uniform());
+      if (matrix.spec.has_scale_codes()) {
+        if (formats::is_signed(matrix.spec.scale) && rng.below(2) == 0) scale = -scale;
+        const uint16_t code = formats::encode_scale(matrix.spec.scale, scale);
+        scale = formats::decode_scale(matrix.spec.scale, code);
+      }
+      matrix.scales.floats.push_back({.scale = scale});
     }
     return matrix;
   }

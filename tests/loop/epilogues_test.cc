@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -122,6 +123,33 @@ TEST(Epilogues, ShareCodesAreTheSameInEverySetAndFlipped) {
       for (uint8_t& code : flipped.codes) code ^= 0x80;
       EXPECT_EQ(flipped.codes, expected.codes) << set->name;
     }
+  }
+}
+
+TEST(Epilogues, ScoresThatAreNotFiniteGiveNoShares) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const EpilogueSet* set : available_epilogues())
+    for (const int64_t count : kSizes)
+      for (const float bad : {inf, -inf, std::nanf(""), -std::nanf(""), 3e38f})
+        for (const int64_t at : {int64_t{0}, count / 2, count - 1}) {
+          auto scores = sample(count, 10);
+          scores[static_cast<size_t>(at)] = bad;
+          const float scale = 2.0f;  // 3e38 becomes infinite
+          const Shares shares = shares_of(*set, scores, scale, 0x80);
+          EXPECT_EQ(shares.sum, 0) << set->name << " " << count << " " << bad << " at " << at;
+          for (const uint8_t code : shares.codes) EXPECT_EQ(code, 0x80);
+          set->softmax(scores.data(), count, scale);
+          for (const float share : scores) EXPECT_TRUE(std::isnan(share)) << set->name;
+        }
+}
+
+TEST(Epilogues, TheLargestFiniteScoresGiveShares) {
+  for (const EpilogueSet* set : available_epilogues()) {
+    std::vector<float> scores = {3e38f, -3e38f, 0.0f};
+    const Shares shares = shares_of(*set, scores, 1.0f);
+    EXPECT_EQ(shares.sum, 255) << set->name;
+    set->softmax(scores.data(), std::ssize(scores), 1.0f);
+    EXPECT_EQ(scores[0], 1.0f) << set->name;
   }
 }
 

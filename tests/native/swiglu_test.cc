@@ -35,6 +35,9 @@ std::vector<float> product(const quant::QuantizedMatrix& left,
   return out;
 }
 
+constexpr const char* kE5m3 = "int4/block32,scale=e5m3,window=0";
+constexpr const char* kS4m3 = "int4_full/block32,scale=s4m3,window=0";
+
 struct Case {
   std::string weights, input, hidden;
   int64_t rows, width, inner;
@@ -60,6 +63,11 @@ TEST(Swiglu, EqualsItsPartsOneAfterAnother) {
       {"int8/channel", "int8/token", "mxint4,window=6", 1, 33, 160},
       {"int8/channel", "int8/token", "int8/token", 14, 64, 64},
       {"int8/channel", "int4/token", "int8_full/token", 81, 81, 96},
+      {"int8/channel", "int8/token", "mxint4,window=4", 16, 96, 64},
+      {"mxint4,window=4", "mxint4,window=4", "mxint4,window=4", 17, 64, 32},
+      {"mxint4,window=4", "mxint4,window=4", "int8/token", 33, 130, 96},
+      {kE5m3, kE5m3, kE5m3, 97, 64, 96},
+      {kS4m3, kS4m3, kS4m3, 13, 81, 64},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.weights + ", rows " + std::to_string(c.rows));
@@ -87,12 +95,20 @@ struct ColumnCase {
   const char* acts;
 };
 constexpr ColumnCase kColumnCases[] = {
-    {"mxint4,window=4", "mxint4,window=4"},  {"mxint4,rule=mse,window=4", "mxint4,window=2"},
-    {"mxint8,window=3", "mxint8,window=3"},  {"mxint8,window=2", "mxint8,rule=mse,window=1"},
-    {"mxint6,window=3", "mxint4,window=5"},  {"int8/channel", "int8/token"},
-    {"int8/channel", "int8_full/token"},     {"mxint4,window=4", "int8/token"},
-    {"int8/channel", "mxint4,window=4"},     {"int4/channel", "int4/token"},
+    {"mxint4,window=4", "mxint4,window=4"},
+    {"mxint4,rule=mse,window=4", "mxint4,window=2"},
+    {"mxint8,window=3", "mxint8,window=3"},
+    {"mxint8,window=2", "mxint8,rule=mse,window=1"},
+    {"mxint6,window=3", "mxint4,window=5"},
+    {"int8/channel", "int8/token"},
+    {"int8/channel", "int8_full/token"},
+    {"mxint4,window=4", "int8/token"},
+    {"int8/channel", "mxint4,window=4"},
+    {"int4/channel", "int4/token"},
     {"mxint4,window=7", "mxint4,window=10"},
+    {kE5m3, kE5m3},
+    {kS4m3, kS4m3},
+    {"mxint4,window=4", "int4/block32,scale=e4m4,window=0"},
 };
 
 /// Columns of a state as rows, through both ways.

@@ -8,7 +8,7 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/quant/plan/plan_json.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"

@@ -33,10 +33,12 @@ std::vector<std::string> every_dynamic_spec() {
       specs.push_back(name + "/group32,calib=p90");
       if (format.element.min == 0 || format.element.bits > 8) continue;
       for (const auto& [scale, scale_name] : formats::scale_formats()) {
+        if (!formats::suits(scale, format.element)) continue;
         for (const char* rule : {"round", "rceil", "mse"}) {
           specs.push_back(name + "/block32,scale=" + std::string(scale_name) + ",rule=" + rule);
         }
         specs.push_back(name + "/block7,scale=" + std::string(scale_name));
+        specs.push_back(name + "/block32,scale=" + std::string(scale_name) + ",window=1");
       }
     } else {
       specs.push_back(name);

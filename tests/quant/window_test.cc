@@ -106,6 +106,67 @@ TEST(Window, AnAllZeroRowKeepsScaleCodeZero) {
   EXPECT_EQ(kept.scales.codes, std::vector<uint8_t>(4, 0));
 }
 
+/// A scale of three fraction bits as (8 + m) * 2^e.
+struct Eighths {
+  int mantissa;
+  int exponent;
+};
+Eighths eighths_of(float scale) {
+  int exponent = 0;
+  const float fraction = std::frexp(scale, &exponent);  // in [1/2, 1) or its negative
+  return {static_cast<int>(fraction * 16), exponent - 4};
+}
+
+TEST(Window, RowsOfBlocksWithFractionsAreIntegersTimesOneUnit) {
+  const auto values = wide_rows(50, 5);
+  for (const std::string text : {"int4/block32,scale=e5m3", "int4_full/block32,scale=s4m3"}) {
+    const QuantizedMatrix free = quantized(text, values);
+    const QuantizedMatrix kept = quantized(text + ",window=0", values);
+    EXPECT_EQ(kept.codes, free.codes);
+    EXPECT_EQ(kept.scales.floats, free.scales.floats);
+    const QuantizedMatrix integers = integer_rows(kept);
+    std::vector<float> decoded(values.size());
+    dequantize(kept, {decoded.data(), 50, kCols});
+    int64_t rounded = 0;
+    for (size_t row = 0; row < 50; ++row) {
+      int top = -100;
+      for (size_t block = 0; block < 4; ++block)
+        top = std::max(top, eighths_of(kept.scales.floats[row * 4 + block].scale).exponent);
+      EXPECT_EQ(integers.scales.floats[row].scale, std::ldexp(1.0f, top));
+      for (size_t i = row * kCols; i < (row + 1) * kCols; ++i) {
+        const float scale = kept.scales.floats[row * 4 + (i - row * kCols) / 32].scale;
+        const auto [mantissa, exponent] = eighths_of(scale);
+        const int exact = mantissa_of(kept.codes[i]) * mantissa;
+        const int integer = shifted_to_even(exact, top - exponent);
+        rounded += exact != integer << (top - exponent) ? 1 : 0;
+        ASSERT_EQ(static_cast<int8_t>(integers.codes[i]), integer) << text << ", value " << i;
+        ASSERT_EQ(decoded[i], std::ldexp(static_cast<float>(integer), top)) << text;
+      }
+    }
+    EXPECT_GT(rounded, 500);
+  }
+}
+
+TEST(Window, FakeQuantizingIsDecodingThere) {
+  const auto values = wide_rows(20, 9);
+  for (const std::string text :
+       {"int4/block32,scale=e5m3,window=0", "int4_full/block32,scale=s4m3,rule=mse,window=0",
+        "int3/block16,scale=fp16,window=2", "fp4_e2m1/block32,scale=e4m4,window=1"}) {
+    std::vector<float> fake(values.size());
+    std::vector<float> decoded(values.size());
+    Quantizer(parse_quant_spec(text))
+        .fake_quantize({values.data(), 20, kCols}, {fake.data(), 20, kCols});
+    dequantize(quantized(text, values), {decoded.data(), 20, kCols});
+    EXPECT_EQ(std::memcmp(fake.data(), decoded.data(), fake.size() * sizeof(float)), 0) << text;
+  }
+}
+
+TEST(Window, WiderThanAByteIsRefusedAsIntegers) {
+  const auto values = wide_rows(1, 3);
+  EXPECT_ERROR((void)integer_rows(quantized("int4/block32,scale=e5m3,window=1", values)),
+               ErrorCode::Unsupported, "fit bytes");
+}
+
 TEST(Window, BytesHaveNoRows) {
   EXPECT_ERROR(parse_codec_spec("mxint4,window=4"), ErrorCode::InvalidArgument, "window over rows");
 }

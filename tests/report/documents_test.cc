@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every Markdown page of the project: its links lead to files and headings that exist, its prose
 // has lines of at most 120 characters, its tables have at most six columns, and words are spelled
-// the American way. A page of results opens with its finding and a figure.
+// the American way. A page of results opens with its finding and a figure; under every figure
+// stands the command that makes it.
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -166,6 +168,45 @@ TEST(Documents, ResultsOpenWithTheirFindingAndAFigure) {
     ++checked;
   }
   EXPECT_GE(checked, 16);
+}
+
+/// Words with one space between them.
+std::string unwrapped(const std::string& text) {
+  std::istringstream words(text);
+  std::string joined;
+  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
+}
+
+/// The commands of docs/figures/commands.sh, which another test reruns, by the file they make.
+std::map<std::string, std::string> figure_commands() {
+  std::map<std::string, std::string> commands;
+  std::istringstream lines(text_of("docs/figures/commands.sh"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("driftless "))
+      commands[fs::path(line.substr(line.rfind(' ') + 1)).filename().string()] = line;
+  return commands;
+}
+
+TEST(Documents, EveryFigureHasItsCommandUnderItAndAPage) {
+  const std::map<std::string, std::string> commands = figure_commands();
+  std::set<std::string> shown;
+  for (const fs::path& page : pages()) {
+    const std::vector<std::string> paragraphs = paragraphs_of(page);
+    for (size_t i = 0; i + 1 < paragraphs.size(); ++i) {
+      if (!paragraphs[i].starts_with("![")) continue;
+      for (const std::string& target : targets_of(paragraphs[i])) {
+        const std::string figure = fs::path(target).filename().string();
+        if (!figure.ends_with(".svg")) continue;
+        ASSERT_TRUE(commands.contains(figure)) << page << ": " << figure;
+        EXPECT_TRUE(unwrapped(paragraphs[i + 1]).ends_with("`" + commands.at(figure) + "`*"))
+            << page << ": " << figure << " without its command: " << paragraphs[i + 1];
+        shown.insert(figure);
+      }
+    }
+  }
+  for (const auto& [figure, command] : commands)
+    EXPECT_TRUE(shown.contains(figure)) << figure << " stands on no page";
 }
 
 TEST(Documents, WordsAreSpelledTheAmericanWay) {

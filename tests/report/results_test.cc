@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/testing/expect_error.h"
 #include "tests/testing/temp_dir.h"

@@ -15,10 +15,10 @@ namespace arc = task::arc;
 using testing::AnswerReasoner;
 using testing::Prepared;
 
-arc::Grid dot(uint8_t colour) { return {.extent = {.rows = 1, .columns = 1}, .cells = {colour}}; }
+arc::Grid dot(uint8_t color) { return {.extent = {.rows = 1, .columns = 1}, .cells = {color}}; }
 
 struct Vote {
-  uint8_t answer;  // in the colours of the task itself
+  uint8_t answer;  // in the colors of the task itself
   float halt_logit;
 };
 

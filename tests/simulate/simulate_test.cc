@@ -218,7 +218,7 @@ TEST_P(Simulation, InputsAreTheScalarTruthAndProductsUseThem) {
   EXPECT_LT(output_gap, 16 * bound);
 }
 
-TEST_P(Simulation, NeitherThreadsNorNeighboursChangeABit) {
+TEST_P(Simulation, NeitherThreadsNorNeighborsChangeABit) {
   const std::vector<float> alone = run_board(checkpoint_, &plan_, 2);
   const auto reasoner = make_cpu_reasoner(checkpoint_, {.slots = 3, .threads = 2, .plan = &plan_});
   const std::vector<int64_t> slots = {0, 1, 2};

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/reason/linear_layers.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/safetensors_header.h"
 
 #include "tests/testing/bytes.h"

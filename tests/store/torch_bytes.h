@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/checkpoint.h"
 
 #include "tests/store/pickle_bytes.h"

@@ -80,6 +80,25 @@ TEST(Recipe, RejectsBadInput) {
   EXPECT_ERROR(load_recipe("/nowhere.toml"), ErrorCode::Io, "nowhere");
 }
 
+TEST(Recipe, MalformedKeysAndValuesAreErrorsInEveryBuild) {
+  const auto code = ErrorCode::BadConfig;
+  for (const char* const text : {"[.x]", "[=]", "[[.]]", "[ \n]", "a = [}", "a = [#", "a.=1", "=1",
+                                 "a = 2000-01-01 1,", "a = {.b=1}", "[[a]", "a = [1}", "[\"\"\"a"})
+    EXPECT_ERROR(parse(std::string("[[rows]]\n") + text), code, "recipe:");
+  EXPECT_ERROR(parse("[[rows]]\n\n[.x]\n"), code, "recipe:5: ");
+  EXPECT_ERROR(parse("[[rows]]\nsteps = [1,\n}, 2]\n\n"), code, "recipe:5: ");
+}
+
+TEST(Recipe, KeysThatOpenTablesWithoutEndAreRefusedBeforeTheyCostAnything) {
+  const auto code = ErrorCode::BadConfig;
+  std::string dots;
+  for (int i = 0; i < 100000; ++i) dots += "a.";
+  EXPECT_ERROR(parse(dots + "a = 1"), code, "recipe:3: got more than 64 dots in a line");
+  EXPECT_ERROR(parse("[" + dots + "a]"), code, "recipe:3: got more than 64 dots");
+  EXPECT_ERROR(parse("a = " + std::string(1000, '[')), code, "recipe:3: ");
+  EXPECT_ERROR(parse("# " + std::string(1 << 18, '#')), code, "expected at most 262144");
+}
+
 TEST(Recipe, EveryRecipeOfTheProjectIsSound) {
   const model::ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
   int64_t recipes = 0;

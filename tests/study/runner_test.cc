@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/study/recipe.h"
 #include "driftless/study/record/results_file.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 
 #include "tests/testing/expect_error.h"
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/quant/plan/scheme.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/store/packed_model.h"

@@ -40,6 +40,7 @@ const tests = {
     const [board] = reference(program, formats.mxint4, 1);
     assert.equal(firstDifference(thinker, [board]), null);
     await refuses(load(file, {kernels: "avx2"}), /avx2/, 10);
+    await refuses(load(file, {variant: "simd", kernels: "wasm_relaxed"}), /wasm_relaxed/, 10);
   },
 
   async "solves a board as the README shows"() {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page in a headless Chromium, from a file, without a network: node page_test.mjs REFERENCE PROGRAM, after
-// scripts/build_web. Leaves with 77 where there is no Chromium. With SCREENSHOTS=FOLDER it keeps pictures there.
+// The page in a headless Chromium and a headless Firefox, from a file, without a network: node page_test.mjs REFERENCE
+// PROGRAM, after scripts/build_web. Leaves with 77 where there is neither, and says which one is missing. With
+// SCREENSHOTS=FOLDER it keeps pictures there.
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
 import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 
-import {Browser, chromium} from "../report/browser/chromium.mjs";
+import * as chromium from "../report/browser/chromium.mjs";
+import * as firefox from "../report/browser/firefox.mjs";
 import {compared, firstDifference, formats, model, reference} from "./reference.mjs";
 
 const [program, driftless] = process.argv.slice(2);
-if (!chromium) {
-  console.log("skipped: no Chromium (Debian: chromium)");
-  process.exit(77);
-}
+const browsers = {chromium: chromium.chromium && chromium.Browser, firefox: firefox.firefox && firefox.Browser};
+for (const [name, browser] of Object.entries(browsers))
+  if (!browser) console.log(`SKIPPED: ${name} (Debian: ${name === "firefox" ? "firefox-esr" : name})`);
+if (!Object.values(browsers).some(Boolean)) process.exit(77);
 const folder = mkdtempSync(join(tmpdir(), "driftless-web-"));
 const html = join(folder, "page.html");
 const made = spawnSync(driftless, ["web", html], {encoding: "utf8"});
@@ -37,8 +39,7 @@ function assertQuiet(page) {
 
 async function picture(page, name) {
   if (!process.env.SCREENSHOTS) return;
-  const {data} = await page.send("Page.captureScreenshot", {format: "png"});
-  writeFileSync(join(process.env.SCREENSHOTS, `${name}.png`), Buffer.from(data, "base64"));
+  writeFileSync(join(process.env.SCREENSHOTS, `${name}.png`), await page.screenshot());
 }
 
 const set = (page, id, value, type = "change") =>
@@ -60,7 +61,7 @@ const tests = {
     assert.doesNotMatch(text.replaceAll(/"model":"[^"]*"/g, ""), /src="http|@import|url\(http/);
   },
 
-  async "opens with a board and solves it"(browser) {
+  async "opens with a board and solves it"(browser, name) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
     assert.equal(await page.evaluate(boardText($("editor"))), sample);
@@ -73,11 +74,11 @@ const tests = {
     assert.equal(await page.evaluate(`${$("step-text")}.textContent`), "1 of 16");
     assert.ok(await page.evaluate(`document.querySelectorAll("#curves .curve polyline").length`) >= 1);
     await page.evaluate(`${$("next")}.click()`);
-    await picture(page, "light");
+    await picture(page, `${name}-light`);
     assertQuiet(page);
   },
 
-  async "plays, stops and rewinds by key"(browser) {
+  async "plays, stops and rewinds by key"(browser, name) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
     await use(page, other);
@@ -91,14 +92,14 @@ const tests = {
     assertQuiet(page);
   },
 
-  async "compares formats, and a link brings them back"(browser) {
+  async "compares formats, and a link brings them back"(browser, name) {
     const page = await browser.open(html, {dark: true});
     await page.until(`page.board !== null`);
     await page.evaluate(`(() => { const s = page.columns[2].select; s.selectedIndex = 2; s.dispatchEvent(new Event("change")); })()`);
     await page.until(`page.columns[2].isActive`);
     await use(page, other);
     await page.evaluate(`show(2)`);
-    await picture(page, "dark");
+    await picture(page, `${name}-dark`);
     await page.click($("share"));
     await page.until(`${$("link")}.textContent !== ""`);
     const link = await page.evaluate(`${$("link")}.textContent`);
@@ -109,7 +110,7 @@ const tests = {
     assertQuiet(again);
   },
 
-  async "boards that are none get a message, and the page goes on"(browser) {
+  async "boards that are none get a message, and the page goes on"(browser, name) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
     for (const [line, word] of [["11" + ".".repeat(79), /contradictory/], ["hello", /board/], ["x".repeat(81), /x/]]) {
@@ -126,7 +127,7 @@ const tests = {
     assertQuiet(page);
   },
 
-  async "a model file that is dropped is used, another is refused"(browser) {
+  async "a model file that is dropped is used, another is refused"(browser, name) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
     const drop = (bytes, name) => page.evaluate(`(() => { const bytes = Uint8Array.from(atob("${Buffer.from(bytes).toString("base64")}"), (c) => c.charCodeAt(0));
@@ -142,7 +143,7 @@ const tests = {
     assertQuiet(page);
   },
 
-  async "counts boards until it is told to stop"(browser) {
+  async "counts boards until it is told to stop"(browser, name) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
     await page.click($("count"));
@@ -154,55 +155,93 @@ const tests = {
     assertQuiet(page);
   },
 
-  async "fits a phone"(browser) {
+  async "draws mazes, and says where no way leads"(browser, name) {
+    const maze = join(folder, "maze.html");
+    const made = spawnSync(driftless, ["web", maze, "--model", "models/maze-small-mxint4.safetensors"], {encoding: "utf8"});
+    assert.equal(made.status, 0, made.stderr);
+    const page = await browser.open(maze);
+    await page.until(`page.board !== null`);
+    const cell = (index) => `${$("editor")}.children[${index}]`;
+    // A wall that is no neighbor of the way, and floor around the goal.
+    const [wall, goal] = await page.evaluate(`[page.cells.indexOf(mazeToken("#")), page.cells.indexOf(mazeToken("G"))]`);
+    await page.click(cell(wall));
+    await page.until(`page.cells[${wall}] === mazeToken(" ") && page.board.input[${wall}] === mazeToken(" ")`);
+    await page.until(`page.columns[0].history.length >= 1`);
+    await picture(page, `${name}-maze`);
+    await page.evaluate(`(() => { const side = sideOf(page.cells.length);
+      for (const step of [-1, 1, -side, side]) if (page.cells[${goal} + step] === mazeToken(" ")) putMaze(${goal} + step, mazeToken("#"));
+      return endStroke(); })()`);
+    await page.until(`!${$("message")}.hidden`);
+    assert.match(await page.evaluate(message), /no way leads/);
+    assertQuiet(page);
+  },
+
+  async "fits a phone"(browser, name) {
     const page = await browser.open(html, {width: 390, height: 844});
     await page.until(`page.board !== null`);
     await use(page, other);
     await page.evaluate(`show(2)`);
     assert.ok(await page.evaluate(`document.documentElement.scrollWidth <= 390`), "wider than the screen");
-    await picture(page, "phone");
+    await picture(page, `${name}-phone`);
     assertQuiet(page);
   },
 
-  async "every step has the CPU's bits"(browser) {
+  async "every step has the CPU's bits under every kernel set"(browser) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
+    const bytes = readFileSync(model).toString("base64");
     for (const [name, choice] of Object.entries(formats)) {
       const expected = reference(program, choice, compared);
-      const bytes = readFileSync(model).toString("base64");
       // The page's own worker script, with the comparison in the place of its questions.
-      const difference = await page.evaluate(`new Promise(async (resolve) => {
-        const code = data.worker + ";self.onmessage = async ({data: d}) => (" + ${JSON.stringify(`async (bytes, choice, expected, modules) => {
+      const results = await page.evaluate(`new Promise(async (resolve) => {
+        const code = data.worker + ";self.onmessage = async ({data: d}) => (" + ${JSON.stringify(`async (bytes, choice, expected, module) => {
           const difference = ${firstDifference};
-          const thinker = await Model.create(await WebAssembly.compile(modules), bytes, choice);
-          postMessage({result: difference(thinker, expected), kernels: thinker.info.kernels});
-        }`)} + ")(d.bytes, d.choice, d.expected, d.modules)";
+          const results = [];
+          for (const variant of runnableVariants().filter((one) => one !== "plain")) {
+            const thinker = await Model.create(await compileEngine(variant, module), bytes, choice);
+            results.push({variant, kernels: thinker.info.kernels, difference: difference(thinker, expected)});
+          }
+          postMessage(results);
+        }`)} + ")(d.bytes, d.choice, d.expected, d.module)";
         const worker = new Worker(URL.createObjectURL(new Blob([code], {type: "text/javascript"})));
         worker.onmessage = ({data}) => resolve(data);
         worker.postMessage({bytes: bytesOf("${bytes}"), choice: ${JSON.stringify(choice)}, expected: ${JSON.stringify(expected)},
-          modules: await unzipped(bytesOf(data.modules.simd))});
+          module: await unzipped(bytesOf(data.engine))});
       })`);
-      assert.deepEqual(difference, {result: null, kernels: "wasm_simd"}, name);
+      assert.equal(results.at(-1).kernels, "wasm_simd");
+      for (const {variant, kernels, difference} of results) {
+        assert.equal(difference, null, `${name}, ${variant}`);
+        console.log(`  ${name}, ${variant} (${kernels}): ${expected.length} boards`);
+      }
     }
     assertQuiet(page);
   },
 };
 
-let failed = 0;
-const browser = await Browser.start();
-try {
-  for (const [name, test] of Object.entries(tests)) {
+async function runTests(name, browser) {
+  let failed = 0;
+  for (const [title, test] of Object.entries(tests)) {
     const begin = Date.now();
     try {
-      await test(browser);
-      console.log(`ok: ${name} (${Date.now() - begin} ms)`);
+      await test(browser, name);
+      console.log(`ok: ${name}: ${title} (${Date.now() - begin} ms)`);
     } catch (error) {
       ++failed;
-      console.log(`FAILED: ${name}: ${error.stack}`);
+      console.log(`FAILED: ${name}: ${title}: ${error.stack}`);
     }
   }
-} finally {
-  await browser.stop();
-  rmSync(folder, {recursive: true});
+  return failed;
 }
+
+let failed = 0;
+for (const [name, Browser] of Object.entries(browsers)) {
+  if (!Browser) continue;
+  const browser = await Browser.start();
+  try {
+    failed += await runTests(name, browser);
+  } finally {
+    await browser.stop();
+  }
+}
+rmSync(folder, {recursive: true});
 process.exit(failed === 0 ? 0 : 1);

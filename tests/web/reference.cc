@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/task/table.h"
 
 #include "web/engine/session.h"

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
-#include "driftless/base/quote.h"
 #include "driftless/base/rng.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/task/table.h"
 
 namespace driftless::web {

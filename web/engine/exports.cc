@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
+#include "driftless/base/text/json.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/loop/kernels/epilogues.h"
 
@@ -122,6 +122,8 @@ DRIFTLESS_EXPORT(state) const float* state() { return instance().session->states
 DRIFTLESS_EXPORT(state_values) size_t state_values() {
   return instance().session->states().h.size();
 }
+DRIFTLESS_EXPORT(latent) const float* latent() { return instance().session->states().l.data(); }
+DRIFTLESS_EXPORT(logits) const float* logits() { return instance().session->logits().data(); }
 DRIFTLESS_EXPORT(hash) uint64_t hash() { return state_hash(instance().session->states()); }
 
 /// Boards: the input is a request (boards.h), the text the answer.

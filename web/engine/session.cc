@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/halting.h"

@@ -42,6 +42,8 @@ class Session {
   [[nodiscard]] std::span<const uint8_t> answer() const { return answer_; }
   [[nodiscard]] double halt_score() const { return halt_score_; }
   [[nodiscard]] reason::States states() const { return reasoner_->states(0); }
+  /// [cells, vocabulary], of the last step.
+  [[nodiscard]] std::span<const float> logits() const { return reasoner_->read(0).logits; }
 
  private:
   std::unique_ptr<reason::Reasoner> reasoner_;

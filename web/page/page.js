@@ -15,12 +15,13 @@ const kDifficulties = {
   maze: [["short", [4, 30, null]], ["long", [30, null, null]]],
 };
 const kPlaces = 4;
+const kKernels = {wasm_relaxed: "relaxed vectors", wasm_simd: "vectors", portable: "no vectors in this browser, so slowly"};
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const thinker = new Thinker(data.worker);
 const page = {
-  task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false,
+  task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false, brush: null,
 };
 
 function say(text) {
@@ -54,7 +55,6 @@ function drawEditor() {
     const cell = element("button", {type: "button"});
     cell.setAttribute("role", "gridcell");
     cell.addEventListener("keydown", (event) => editKey(event, index));
-    cell.addEventListener("click", () => isSudoku(page.task) || cycle(index));
     return cell;
   });
   const side = sideOf(page.cells.length);
@@ -68,12 +68,43 @@ const setCell = guarded(async (index, token) => {
   await useLine(lineOf(page.cells), {keepsEditor: true});
 });
 
-/// Mazes are drawn: a click turns floor into wall and back.
-function cycle(index) {
-  const wall = page.task.alphabet.indexOf("#");
-  const floor = page.task.alphabet.indexOf(" ");
-  if (page.cells[index] === wall) setCell(index, floor);
-  else if (page.cells[index] === floor) setCell(index, wall);
+// Mazes are drawn: a press turns floor into wall or back, and so do all cells that the pointer then passes; S and G
+// follow it.
+
+const mazeToken = (character) => page.task.alphabet.indexOf(character);
+
+/// Puts a token into a cell. There is one S and one G, which leave floor behind and are not painted over.
+function putMaze(index, token) {
+  const ends = ["S", "G"].map(mazeToken);
+  if (ends.includes(page.cells[index])) return;
+  if (ends.includes(token)) page.cells = page.cells.map((other) => (other === token ? mazeToken(" ") : other));
+  page.cells[index] = token;
+  drawEditor();
+}
+
+const cellAt = (event) => {
+  const cell = document.elementFromPoint(event.clientX, event.clientY)?.closest("#editor > *");
+  return cell ? [...$("editor").children].indexOf(cell) : -1;
+};
+
+const endStroke = guarded(async () => {
+  page.brush = null;
+  await useLine(lineOf(page.cells), {keepsEditor: true});
+});
+
+function listenToStrokes() {
+  $("editor").addEventListener("pointerdown", (event) => {
+    const index = cellAt(event);
+    if (isSudoku(page.task) || index < 0 || event.button !== 0) return;
+    const token = page.cells[index];
+    page.brush = token === mazeToken("#") ? mazeToken(" ") : token === mazeToken(" ") ? mazeToken("#") : token;
+    if (token !== page.brush) putMaze(index, page.brush);
+  });
+  document.addEventListener("pointermove", (event) => {
+    const index = page.brush === null ? -1 : cellAt(event);
+    if (index >= 0 && page.cells[index] !== page.brush) putMaze(index, page.brush);
+  });
+  document.addEventListener("pointerup", () => page.brush !== null && endStroke());
 }
 
 function editKey(event, index) {
@@ -84,14 +115,23 @@ function editKey(event, index) {
     $("editor").children[index + moves[event.key]]?.focus();
     return;
   }
+  if (!isSudoku(page.task)) {
+    const character = {"#": "#", " ": " ", ".": " ", s: "S", g: "G"}[event.key.toLowerCase()];
+    if (!character) return;
+    event.preventDefault();
+    putMaze(index, mazeToken(character));
+    endStroke();
+    return;
+  }
   const character = ["Backspace", "Delete", "0", "."].includes(event.key) ? "" : event.key;
   const token = character === "" ? blank() : page.task.alphabet.indexOf(character);
-  if (isSudoku(page.task) && (character === "" || /^[1-9]$/.test(character)) && token > 0) setCell(index, token);
+  if ((character === "" || /^[1-9]$/.test(character)) && token > 0) setCell(index, token);
 }
 
 async function useLine(line, {keepsEditor = false} = {}) {
   stopPlaying();
-  const board = await thinker.ask("read", {text: line.trim()});
+  // A maze may begin with floor, which is a space.
+  const board = await thinker.ask("read", {text: isSudoku(page.task) ? line.trim() : line.replace(/[\r\n]/g, "")});
   if (board.input.length !== page.info.cells)
     throw new Error(`board: got ${board.input.length} cells, expected ${page.info.cells}`);
   await useBoard(board, keepsEditor);
@@ -197,7 +237,8 @@ async function loadFormat(column) {
     const {info, memoryBytes} = await thinker.ask("format", {place: column.place, choice});
     if (!format) return;
     column.isActive = true;
-    column.note.textContent = `${info.native ? "integers" : "simulated"}, ${info.kernels}, ${(memoryBytes / 2 ** 20).toFixed(0)} MB`;
+    column.note.textContent = 
+      [info.native ? "integers" : "simulated", kKernels[info.epilogues] ?? info.epilogues, `${(memoryBytes / 2 ** 20).toFixed(0)} MB`].join(", ");
   } catch (error) {
     column.note.textContent = error.message;
   }
@@ -210,7 +251,7 @@ async function useFile(bytes, name) {
   Object.assign(page, {info, task, steps: info.steps, board: null});
   $("step").max = info.steps;
   $("model").textContent = `${name}: ${info.architecture}, width ${info.width}, ${info.scheme}`;
-  $("editor").className = "board";
+  $("editor").className = isSudoku(task) ? "board" : "board maze";
   $("difficulty").replaceChildren(...kDifficulties[task.name].map(([label]) => element("option", {}, label)));
   for (const column of page.columns) await loadFormat(column);
 }
@@ -292,9 +333,11 @@ const openFile = guarded(async (file) => {
 });
 
 function listen() {
+  listenToStrokes();
   $("random").addEventListener("click", random);
   $("clear").addEventListener("click", guarded(async () => {
-    page.cells = page.cells.map((token) => (isSudoku(page.task) ? blank() : token));
+    const isEnd = (token) => "SG".includes(page.task.alphabet[token]);
+    page.cells = page.cells.map((token) => (isSudoku(page.task) ? blank() : isEnd(token) ? token : mazeToken(" ")));
     drawEditor();
     await useLine(lineOf(page.cells));
   }));
@@ -331,9 +374,7 @@ const open = guarded(async () => {
   [0, 4, kFormats.length, kFormats.length].forEach((format, place) => { page.columns[place].select.selectedIndex = format; });
   const line = fromLink();
   listen();
-  const modules = {};
-  for (const [variant, text] of Object.entries(data.modules)) modules[variant] = await unzipped(bytesOf(text));
-  await thinker.ask("setUp", {modules});
+  await thinker.ask("setUp", {engine: await unzipped(bytesOf(data.engine))});
   await useFile(bytesOf(data.model), data.name);
   const sample = line || page.task.sample;
   if (sample) useLine(sample).catch((error) => { say(error.message); return random(); });

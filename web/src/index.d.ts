@@ -5,7 +5,7 @@ export class DriftlessError extends Error {
   readonly code: number;
 }
 
-export type Variant = "simd" | "plain";
+export type Variant = "relaxed" | "simd" | "plain";
 
 export interface LoadOptions {
   /** A quantizer of weights and one of activations, as the program takes them ("mxint4,window=3", "int8", "none").
@@ -14,9 +14,9 @@ export interface LoadOptions {
   activations?: string;
   /** In float32 even where integers would do. */
   simulate?: boolean;
-  /** The module to run; the best one that runs here unless said. */
+  /** What to run; the best that runs here unless said. */
   variant?: Variant;
-  /** Limits the kernels, as DRIFTLESS_ISA does for the program: "wasm_simd" or "scalar". */
+  /** Limits the kernels, as DRIFTLESS_ISA does for the program: "wasm_relaxed", "wasm_simd" or "scalar". */
   kernels?: string;
 }
 
@@ -83,13 +83,17 @@ export class Model {
   text(tokens: ArrayLike<number>): string;
   start(board: string | ArrayLike<number>, seed?: number): void;
   step(): Omit<Step, "step">;
+  /** z_H and z_L after a step, as they lie in the engine's memory: copy what is to outlive the next step. */
   state(): Float32Array;
+  latent(): Float32Array;
+  /** The probability of each cell's token. */
+  confidence(): number[];
   /** A hash of both recurrent states, equal to the CPU's where they are equal bit for bit. */
   hash(): string;
   solve(board: string | ArrayLike<number>, options?: SolveOptions): AsyncGenerator<Step, void, void>;
 }
 
-/** The modules that can run here, best first. */
+/** What can run here, best first. */
 export function runnableVariants(): Variant[];
 
 /** A packed model or a float checkpoint, as its bytes or from a path (Node) or an address. */

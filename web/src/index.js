@@ -3,7 +3,7 @@
 // for await (const step of model.solve('3.....5....26...')) console.log(model.text(step.tokens));
 import {DriftlessError} from "./instance.js";
 import {Model} from "./model.js";
-import {runnableVariants} from "./variants.js";
+import {compileEngine, runnableVariants} from "./variants.js";
 
 export {DriftlessError, Model, runnableVariants};
 
@@ -25,11 +25,11 @@ async function bytesOf(source, what) {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
-/** The compiled module of a variant, each once. */
-export function moduleOf(variant) {
+/** A variant of the engine, each compiled once. */
+export function engineOf(variant) {
   if (!compiled.has(variant)) {
-    const place = new URL(`../wasm/driftless-${variant}.wasm`, import.meta.url);
-    compiled.set(variant, bytesOf(place, "the engine").then((bytes) => WebAssembly.compile(bytes)));
+    const place = new URL("../wasm/driftless.wasm", import.meta.url);
+    compiled.set(variant, bytesOf(place, "the engine").then((bytes) => compileEngine(variant, bytes)));
   }
   return compiled.get(variant);
 }
@@ -37,6 +37,6 @@ export function moduleOf(variant) {
 /** A model from its bytes or from where they are. */
 export async function load(source, options = {}) {
   const variant = options.variant ?? runnableVariants()[0];
-  const [file, module] = await Promise.all([bytesOf(source, "the model"), moduleOf(variant)]);
-  return Model.create(module, file, options);
+  const [file, engine] = await Promise.all([bytesOf(source, "the model"), engineOf(variant)]);
+  return Model.create(engine, file, options);
 }

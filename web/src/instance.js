@@ -40,15 +40,22 @@ function system(environment, memory) {
   return new Proxy(calls, {get: (known, name) => known[name] ?? (() => kNotSupported)});
 }
 
+/** The exports of a module that WASI's C library is linked into. */
+export async function instantiated(module, environment) {
+  let exports = null;
+  const imports = {wasi_snapshot_preview1: system(environment, () => exports.memory)};
+  exports = (await WebAssembly.instantiate(module, imports)).exports;
+  exports._initialize?.();
+  return exports;
+}
+
 export class Instance {
   #exports;
 
   /** @param {WebAssembly.Module} module @param {Record<string, string>} environment */
   static async create(module, environment = {}) {
     const made = new Instance();
-    const imports = {wasi_snapshot_preview1: system(environment, () => made.#exports.memory)};
-    made.#exports = (await WebAssembly.instantiate(module, imports)).exports;
-    made.#exports._initialize?.();
+    made.#exports = await instantiated(module, environment);
     return made;
   }
 
@@ -87,6 +94,16 @@ export class Instance {
   state() {
     return new Float32Array(
         this.#exports.memory.buffer, this.#exports.state(), this.#exports.state_values());
+  }
+
+  /** The other state, and the logits [cells, vocabulary]; views as that of state(). */
+  latent() {
+    return new Float32Array(
+        this.#exports.memory.buffer, this.#exports.latent(), this.#exports.state_values());
+  }
+
+  logits(values) {
+    return new Float32Array(this.#exports.memory.buffer, this.#exports.logits(), values);
   }
 
   /** A hash of both states, 16 hexadecimal digits. */

@@ -2,17 +2,21 @@
 // A model under one number format.
 import {DriftlessError, Instance} from "./instance.js";
 
+/** Each has those before it. */
+const kKernels = ["scalar", "wasm_simd", "wasm_relaxed"];
 const kFileAsItIs = {weights: "", activations: "", simulate: false};
 
 export class Model {
   #instance;
   #run = 0;
 
-  /** Made by load(); `module` is compiled already. */
-  static async create(module, file, options = {}) {
+  /** Made by load(); `engine` is compiled already (variants.js). */
+  static async create(engine, file, options = {}) {
     const model = new Model();
-    const environment = options.kernels ? {DRIFTLESS_ISA: options.kernels} : {};
-    model.#instance = await Instance.create(module, environment);
+    const kernels = options.kernels ?? engine.limit;
+    if (kKernels.indexOf(kernels) > kKernels.indexOf(engine.limit))
+      throw new DriftlessError(`kernels: got '${kernels}', expected '${engine.limit}' at most: no more runs here`, 10);
+    model.#instance = await Instance.create(engine.module, {DRIFTLESS_ISA: kernels});
     const {weights, activations, simulate} = {...kFileAsItIs, ...options};
     model.info = model.#instance.load(file, {weights, activations, simulate});
     const tasks = model.#instance.boards({ask: "tasks"});
@@ -62,6 +66,22 @@ export class Model {
   /** After a step; a view that the next step changes. */
   state() {
     return this.#instance.state();
+  }
+
+  /** The state that the model keeps to itself, z_L; a view as state() is. */
+  latent() {
+    return this.#instance.latent();
+  }
+
+  /** The probability of each cell's token. */
+  confidence() {
+    const {cells, vocabulary} = this.info;
+    const logits = this.#instance.logits(cells * vocabulary);
+    return Array.from({length: cells}, (_, cell) => {
+      const own = logits.subarray(cell * vocabulary, (cell + 1) * vocabulary);
+      const largest = own.reduce((a, b) => Math.max(a, b));
+      return 1 / own.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
+    });
   }
 
   hash() {

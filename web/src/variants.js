@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the two modules an engine can run: with vectors, without.
+// What of the engine can run where: with relaxed vectors, with vectors, without. All are one module.
+import {hasRelaxed, limitedTo} from "./vectors.js";
 
 // The smallest module with a vector in it.
 const kSimd = Uint8Array.from([
@@ -7,7 +8,18 @@ const kSimd = Uint8Array.from([
   0xfd, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 26, 11,
 ]);
 
+/** The kernels of each variant, as DRIFTLESS_ISA names them. */
+export const kernelsOf = {relaxed: "wasm_relaxed", simd: "wasm_simd", plain: "scalar"};
+
 /** The names of those that can run here, best first. */
 export function runnableVariants() {
-  return WebAssembly.validate(kSimd) ? ["simd", "plain"] : ["plain"];
+  if (!WebAssembly.validate(kSimd)) return ["plain"];
+  return hasRelaxed() ? ["relaxed", "simd", "plain"] : ["simd", "plain"];
+}
+
+/** A variant of the module, compiled, and the kernels that it is limited to. */
+export async function compileEngine(variant, bytes) {
+  const limit = kernelsOf[variant];
+  const isWhole = variant === "relaxed";
+  return {limit, module: await WebAssembly.compile(isWhole ? bytes : limitedTo(limit, bytes))};
 }

@@ -2,12 +2,12 @@
 // Thinks for the page: up to four models side by side, a step each in turn. Whatever the page asks
 // next ends a run that is under way, and every answer carries the number of its question.
 import {Model} from "./model.js";
-import {runnableVariants} from "./variants.js";
+import {compileEngine, runnableVariants} from "./variants.js";
 
 const models = [];  // by place; null where there is none
 let file = null;
-let modules = null;  // variant -> bytes
-let module = null;
+let engineBytes = null;
+let engine = null;
 let run = 0;
 
 const channel = new MessageChannel();
@@ -17,23 +17,22 @@ const breathe = () => new Promise((resolve) => {
   channel.port2.postMessage(0);
 });
 
-async function compiledModule() {
-  if (module) return module;
-  const variant = runnableVariants().find((name) => modules[name]);
-  if (!variant) throw new Error("engine: this browser has no vectors for WebAssembly, which this page needs");
-  module = await WebAssembly.compile(modules[variant]);
-  return module;
+async function compiledEngine() {
+  engine ??= await compileEngine(runnableVariants()[0], engineBytes);
+  return engine;
+}
+
+/// |a - b|.
+function distance(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; ++i) sum += (a[i] - b[i]) ** 2;
+  return Math.sqrt(sum);
 }
 
 /// |a - b| / |b|.
-function distance(a, b) {
-  let difference = 0;
-  let size = 0;
-  for (let i = 0; i < a.length; ++i) {
-    difference += (a[i] - b[i]) ** 2;
-    size += b[i] ** 2;
-  }
-  return size > 0 ? Math.sqrt(difference / size) : 0;
+function relativeDistance(a, b) {
+  const size = Math.sqrt(b.reduce((sum, value) => sum + value ** 2, 0));
+  return size > 0 ? distance(a, b) / size : 0;
 }
 
 const first = () => {
@@ -42,15 +41,20 @@ const first = () => {
   return model;
 };
 
+function detailsOf(model, first) {
+  if (model === first.model) first.latent = model.latent().slice();
+  return {confidence: model.confidence(), divergence: distance(model.latent(), first.latent)};
+}
+
 const asks = {
   setUp(message) {
-    modules = message.modules;
+    engineBytes = message.engine;
     return {};
   },
 
   async file(message) {
     const bytes = new Uint8Array(message.bytes);
-    const model = await Model.create(await compiledModule(), bytes, {});  // throws where it is none
+    const model = await Model.create(await compiledEngine(), bytes, {});  // throws where it is none
     file = bytes;
     models.length = 0;
     return {info: model.info, task: model.task};
@@ -60,7 +64,7 @@ const asks = {
     models[place] = null;
     if (!choice) return {};
     const begin = performance.now();
-    models[place] = await Model.create(await compiledModule(), file, choice);
+    models[place] = await Model.create(await compiledEngine(), file, choice);
     const {info, memoryBytes} = models[place];
     return {info, memoryBytes, ms: performance.now() - begin};
   },
@@ -68,8 +72,9 @@ const asks = {
   read: ({text}) => first().read(text),
   make: ({seed, values}) => first().make(seed, values),
 
-  /// One board under every format. Distances are from the state of the first of them.
-  async think({number, board, steps}) {
+  /// One board under every format. Distances are from the states of the first of them. With details a step says how
+  /// sure the model is of each cell and how far its z_L lies from the first one's.
+  async think({number, board, steps, details = false}) {
     const active = models.flatMap((model, place) => (model ? [{model, place, last: null, isDone: false}] : []));
     for (const one of active) one.model.start(board.input);
     for (let step = 1; step <= steps; ++step) {
@@ -82,9 +87,10 @@ const asks = {
         const state = one.model.state().slice();
         postMessage({
           number, part: "step", place: one.place, step, tokens, haltScore, wantsHalt, ms,
-          change: one.last ? distance(one.last, state) : null,
-          distance: one === active[0] ? null : distance(state, active[0].last),
+          change: one.last ? relativeDistance(one.last, state) : null,
+          distance: one === active[0] ? null : relativeDistance(state, active[0].last),
           solved: one.model.judge(board, tokens),
+          ...(details ? detailsOf(one.model, active[0]) : {}),
         });
         one.last = state;
       }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/task/arc/row.h"
 
 namespace driftless {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine that does not know an instruction refuses the whole module, so that there are several
-// of them (web/CMakeLists.txt), each with a table of its own in the place of this one. Here is that
-// of a module without vectors.
+// An engine that does not know an instruction refuses the whole module, so that JavaScript knows
+// before what runs: it takes the functions that cannot out of the module and limits the kernels by
+// DRIFTLESS_ISA (web/src/variants.js).
 #include <array>
 
 #include "driftless/base/isa.h"
@@ -9,7 +9,11 @@
 namespace driftless {
 namespace {
 
-constexpr std::array kIsas = {Isa{"scalar", "", []() noexcept { return true; }}};
+constexpr std::array kIsas = {
+    Isa{"wasm_relaxed", "wasm_simd", []() noexcept { return true; }},
+    Isa{"wasm_simd", "scalar", []() noexcept { return true; }},
+    Isa{"scalar", "", []() noexcept { return true; }},
+};
 
 }  // namespace
 

@@ -34,14 +34,13 @@ bool has_avx512() noexcept {
 bool has_avx512_vnni() noexcept { return __builtin_cpu_supports("avx512vnni") != 0; }
 bool has_avx512_bf16() noexcept { return (leaf_7(1).eax & (1u << 5)) != 0; }
 
-/// Tiles of bfloat16. Linux gives them to a process that asks; without the permission their
-/// instructions are illegal.
+/// Tiles of bfloat16 and of bytes. Linux gives them to a process that asks; without the permission
+/// their instructions are illegal.
 bool has_amx() noexcept {
-  constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;
-  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
-  constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
-  const unsigned edx = leaf_7(0).edx;
-  return (edx & kAmxBf16) != 0 && (edx & kAmxTile) != 0 &&
+  constexpr unsigned kAmx = 1u << 22 | 1u << 24 | 1u << 25;  // bf16, tiles, int8
+  constexpr long kRequestPermission = 0x1023;                // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;                             // XFEATURE_XTILEDATA
+  return (leaf_7(0).edx & kAmx) == kAmx &&
          syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 

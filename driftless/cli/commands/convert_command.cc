@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/store/torch/convert.h"
 #include "driftless/task/table.h"

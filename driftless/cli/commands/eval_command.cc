@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"

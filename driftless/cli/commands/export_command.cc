@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// driftless export: a packed model as code that runs without this program.
+// driftless export: a model as what runs without this program.
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -8,8 +8,9 @@
 #include <system_error>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/cli/command.h"
+#include "driftless/cli/commands/export_onnx_command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/export/export_c.h"
 #include "driftless/export/identifier.h"
@@ -37,7 +38,7 @@ void write_all(const std::filesystem::path& folder, const std::vector<exporter::
       write_file_atomic(path, file.text);
       if (!is_there) written.push_back(path);
     }
-  } catch (const Error&) {
+  } catch (...) {
     for (const auto& path : written) std::filesystem::remove(path, error);
     if (is_new) std::filesystem::remove(folder, error);
     throw;
@@ -51,9 +52,9 @@ void print(const exporter::CExport& made, const ExportOptions& options) {
   std::printf("flash: %" PRId64 " bytes of constants (weights %" PRId64 ", tables %" PRId64
               "), and the code\n",
               made.flash_bytes(), made.weight_bytes, made.table_bytes);
-  std::printf("RAM: %" PRId64 " bytes (%" PRId64 " with DSP kernels), at least %" PRId64
-              " for this schedule, and the stack\n",
-              made.arena_bytes, made.dsp_arena_bytes, made.least_bytes);
+  std::printf("RAM: %" PRId64 " bytes in plain C (the schedule needs %" PRId64 "), %" PRId64
+              " with DSP kernels, %" PRId64 " with vectors, and the stack\n",
+              made.plain_c.bytes, made.plain_c.least, made.dsp.bytes, made.vector.bytes);
   std::printf("a step: %" PRId64 " multiply-adds\n", made.multiply_adds);
   std::printf("self-test: hash %016" PRIx64 "\n", made.hash);
 }
@@ -79,7 +80,7 @@ void add_export_c(const Verb& verb) {
   verb.add_option("--name", options->c.name,
                   "of the model in C, and of the files (default: from the model's file)");
   verb.add_option("--kernels", options->c.kernels,
-                  "besides plain C: dsp (Cortex-M4, M7), mve (M55), riscv, or c for none")
+                  "besides plain C: dsp (Cortex-M4, M7), mve (M55), riscv (vectors), or c for none")
       .shows_default();
   verb.add_option("--section", options->c.section,
                   "for constants, such as .extflash (default: the compiler's)");
@@ -97,6 +98,7 @@ void add_export_c(const Verb& verb) {
 void add_export_command(const Verb& verb) {
   verb.requires_verb();
   add_export_c(verb.add_verb("c", "C99 without a heap, the states bit for bit those of --native"));
+  add_export_onnx_command(verb.add_verb("onnx", "a graph for ONNX Runtime and other tools"));
 }
 
 }  // namespace driftless::cli

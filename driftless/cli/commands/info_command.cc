@@ -9,7 +9,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/machine.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/loop/kernels/epilogues.h"

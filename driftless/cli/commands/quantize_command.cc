@@ -6,13 +6,17 @@
 #include <memory>
 #include <string>
 
+#include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/native/native_reasoner.h"
+#include "driftless/quant/plan/plan.h"
+#include "driftless/reason/linear_layers.h"
 #include "driftless/run/rounding.h"
+#include "driftless/run/search.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
@@ -23,6 +27,7 @@ struct QuantizeOptions {
   std::string output;
   run::SchemeText scheme;
   std::string method = "nearest";
+  double bits = 0;  // 0: as the scheme says
 };
 
 /// 0 for what has no size, such as a device.
@@ -32,21 +37,45 @@ unsigned long long size_of(const std::string& path) {
   return ignored ? 0 : size;
 }
 
-void quantize(const QuantizeOptions& options) {
+/// As the scheme and the method say.
+store::PackedModel packed_as_asked(const QuantizeOptions& options,
+                                   const store::Checkpoint& checkpoint,
+                                   const run::BackendOptions& backend) {
   const run::SchemeText asked = run::packing_scheme(options.scheme);
-  const run::Rounding rounding = run::parse_rounding(options.method);
+  const run::Method method = run::parse_method(options.method);
+  const run::PlannedScheme scheme = run::planned_scheme(asked, checkpoint, backend, {});
+  const Progress progress("packing " + scheme.text);
+  return run::pack(checkpoint, scheme, method, backend, options.scheme.calibration);
+}
+
+/// As few bits as are asked for, by what helps.
+store::PackedModel packed_by_search(const QuantizeOptions& options,
+                                    const store::Checkpoint& checkpoint,
+                                    const run::BackendOptions& backend) {
+  const run::SchemeText& asked = options.scheme;
+  DRIFTLESS_REQUIRE(asked.weights == "none" && asked.acts == "none" && asked.plan.empty() &&
+                        options.method == "nearest",
+                    ErrorCode::InvalidArgument,
+                    "quantize: --bits looks for quantizers and methods itself; expected no "
+                    "--weights, --acts, --plan or --method beside it");
+  return run::search_bits(checkpoint, options.bits, asked, backend, [](const run::Tried& tried) {
+    std::printf("%-12s error %.4f  %-7s %s\n", tried.step.c_str(), tried.error,
+                tried.is_kept ? "kept" : "dropped", tried.scheme.c_str());
+    std::fflush(stdout);
+  });
+}
+
+void quantize(const QuantizeOptions& options) {
   const store::Checkpoint checkpoint = load_float_model(options.model);
   const run::BackendOptions backend{.device = "native"};
-  const run::PlannedScheme scheme = run::planned_scheme(asked, checkpoint, backend, {});
-  store::PackedModel packed = [&] {
-    const Progress progress("packing " + scheme.text);
-    return run::pack(checkpoint, scheme, rounding, backend, options.scheme.calibration);
-  }();
+  store::PackedModel packed = options.bits > 0 ? packed_by_search(options, checkpoint, backend)
+                                               : packed_as_asked(options, checkpoint, backend);
   packed.source_sha256 = sha256_of_file(options.model);
   store::save_packed(options.output, packed);
-  if (!scheme.calibration.empty()) std::printf("calibrated on %s\n", scheme.calibration.c_str());
+  if (!packed.calibration.empty()) std::printf("calibrated on %s\n", packed.calibration.c_str());
   if (!packed.method.empty()) std::printf("%s\n", packed.method.c_str());
-  std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), scheme.text.c_str(),
+  const std::string text = quant::describe(packed.plan, reason::linear_layers(packed.config));
+  std::printf("%s: %s, %llu bytes (source %llu)\n", options.output.c_str(), text.c_str(),
               size_of(options.output), size_of(options.model));
   const std::string why = native::why_simulated(packed);
   std::printf("native: %s\n", why.empty() ? "yes" : ("no: " + why).c_str());
@@ -62,10 +91,15 @@ void add_quantize_command(const Verb& verb) {
   verb.accepts_old("OUT", out);
   add_scheme_flags(verb, options->scheme);
   verb.add_option("--method", options->method,
-                  "rounding of weights; gptq makes up for errors, gptaq for those of activations "
-                  "too")
-      .one_of(names_of(run::kRoundings))
+                  "steps between commas: clip scales of weights by least error; then round to "
+                  "nearest, or as gptq, which makes up for errors, or gptaq, for those of "
+                  "activations too")
+      .one_of(run::all_methods())
       .shows_default()
+      .group("Quantization");
+  verb.add_option("--bits", options->bits,
+                  "instead of quantizers: try formats and methods of at most this many bits, keep "
+                  "what helps")
       .group("Quantization");
   verb.example(
       "driftless quantize models/sudoku-small.safetensors --out packed.safetensors "

@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> results;
-  std::string title = kReportTitle;
+  ReportChoice page;
   report::FigureChoice figure;
   std::string out;
 };
@@ -26,7 +26,9 @@ void add_report_command(const Verb& verb) {
                  "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims; "
                  "- for standard input")
       .required();
-  const Flag title = verb.add_option("--title", options->title, "of the page").shows_default();
+  const Flag title = verb.add_option("--title", options->page.title, "of the page").shows_default();
+  verb.add_input("--live", options->page.live_model,
+                 "a model (safetensors) that the board player runs new boards with, in the page");
   const Flag figure =
       verb.add_option("--figure", options->figure.name,
                       "one figure as SVG instead of the page: " + report::figure_names());
@@ -40,7 +42,7 @@ void add_report_command(const Verb& verb) {
     if (figure.is_given())
       write_figure(options->results, options->figure, options->out);
     else
-      write_report(options->results, options->title, options->out);
+      write_report(options->results, options->page, options->out);
   });
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"

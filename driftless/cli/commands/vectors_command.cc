@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/text.h"
 #include "driftless/cli/command.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/terminal/streams.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/run/boards.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/task/arc/augment.h"
@@ -82,9 +82,16 @@ void augment(const AugmentOptions& options) {
       arc::training_set(asked, read_all(options.others), options.training, rng);
   const std::filesystem::path folder = options.output;
   const int64_t side = options.training.side;
-  store::write_dataset(folder, "train", dataset_of(set.train, set, side));
-  store::write_dataset(folder, "test", dataset_of(set.test, set, side));
-  write_file_atomic(folder / "test_puzzles.json", arc::to_json(asked));
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(folder, ignored);
+  try {
+    store::write_dataset(folder, "train", dataset_of(set.train, set, side));
+    store::write_dataset(folder, "test", dataset_of(set.test, set, side));
+    write_file_atomic(folder / "test_puzzles.json", arc::to_json(asked));
+  } catch (...) {
+    if (is_new) std::filesystem::remove_all(folder, ignored);
+    throw;
+  }
   std::printf("%s: %zu puzzles, %zu boards to train on, %zu to ask, seed %llu\n",
               options.output.c_str(), set.names.size() - 1, set.train.size(), set.test.size(),
               static_cast<unsigned long long>(options.seed));

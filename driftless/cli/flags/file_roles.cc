@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 namespace driftless::cli {
 namespace {

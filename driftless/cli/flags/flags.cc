@@ -14,7 +14,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/manual/manual.h"
 

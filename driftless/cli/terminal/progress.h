@@ -49,6 +49,13 @@ class Progress {
   Clock::time_point last_ = start_;
 };
 
+/// Does the work while a terminal says what it is.
+template <class Work>
+auto during(const char* phase, Work work) {
+  const Progress progress(phase);
+  return work();
+}
+
 /// Takes a live line away, so that a result may be printed in its place; it comes back with the
 /// next show().
 void make_way(const ProgressStyle& style = find_progress_style());

@@ -11,7 +11,7 @@ typedef struct {
 
 typedef struct {
   rows input;
-  int8_t* work;
+  int32_t* work;
   float* attended;      /* [positions][width] */
   float *keys, *values; /* [positions][head width]; of int8 only those of one tile */
   float* queries;       /* [tile][head width] */

@@ -21,7 +21,8 @@ static float power_of_two(int exponent) {
   return float_of((uint32_t)(exponent + 127) << 23);
 }
 
-#if defined(__FP_FAST_FMAF) && !defined(REASONER_SOFT_FMA)
+#if !defined(REASONER_SOFT_FMA) && \
+    (defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen))
 static float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
 /* A magnitude as significand * 2^exponent, the significand's highest bit at place 61. */

@@ -1,113 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels for Cortex-M4 and M7: SMLAD multiplies two pairs of halfwords and adds both. Of four
- * neighbors, SXTB16 takes the first and third byte, after a rotation the second and fourth; weights
- * lie so already:
- *
- *   bytes    w0 w1 w2 w3                     a0 a1 a2 a3
- *   place    (w0, w2) (w1, w3) ...           widened when they are loaded */
+/* The kernels for Cortex-M4 and M7: SMLAD multiplies two pairs of halfwords and adds both, so that
+ * weights and activations are halfwords here. */
 #include "reasoner.h"
 
 #if REASONER_KERNELS == REASONER_KERNELS_DSP
 #include <arm_acle.h>
 #include <string.h>
 
-static int16x2_t even_bytes(uint32_t word) { return __sxtb16((int8x4_t)word); }
-
-static int16x2_t odd_bytes(uint32_t word) {
-  int16x2_t out;
-  __asm__("sxtb16 %0, %1, ror #8" : "=r"(out) : "r"(word));
-  return out;
+/* Four bytes to halfwords:
+ *
+ *   sxtb16             (b0, b2)    of the rotated word   (b1, b3)
+ *   pkhbt and pkhtb    (b0, b1)                          (b2, b3) */
+static void put_word(int32_t* at, uint32_t bytes) {
+  uint32_t even, odd, low, high;
+  __asm__("sxtb16 %0, %1" : "=r"(even) : "r"(bytes));
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(odd) : "r"(bytes));
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(low) : "r"(even), "r"(odd));
+  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(high) : "r"(odd), "r"(even));
+  at[0] = (int32_t)low;
+  at[1] = (int32_t)high;
 }
 
-/* Four bytes of weights to their place. */
-static void put_word(int8_t* at, uint32_t word) {
-  const int16x2_t even = even_bytes(word), odd = odd_bytes(word);
-  memcpy(at, &even, 4);
-  memcpy(at + 4, &odd, 4);
+/* Four codes of 4 bits, plus 8 each, in bytes, to mantissa * 2^shift. */
+static uint32_t mantissas(uint32_t codes, unsigned shift, uint32_t eights) {
+  return (uint32_t)__ssub8((int8x4_t)((codes & 0x0f0f0f0fu) << shift), (int8x4_t)eights);
 }
 
-/* Two codes of 4 bits, plus 8 each, in halfwords, to mantissa * 2^shift. */
-static int16x2_t mantissas(uint32_t codes, unsigned shift, int16x2_t eights) {
-  return __ssub16((int16x2_t)((codes & 0x000f000fu) << shift), eights);
-}
-
-static void put_pair(int8_t* at, int16x2_t even, int16x2_t odd) {
-  __asm__ volatile("strd %0, %1, [%2]" : : "r"(even), "r"(odd), "r"(at) : "memory");
-}
-
-void reasoner_put4(int8_t* work, const uint8_t* codes, unsigned shift) {
-  const int16x2_t eights = (int16x2_t)(0x00080008u << shift);
+static void put_row(int32_t* at, const uint8_t* codes, unsigned shift) {
+  const uint32_t eights = 0x08080808u << shift;
   int i;
-  for (i = 0; i < 4; i++, codes += 4, work += 8) {
+  for (i = 0; i < 4; i++, codes += 4, at += 2) {
     uint32_t word;
     memcpy(&word, codes, 4);
     word ^= 0x88888888u;
-    put_pair(work, mantissas(word, shift, eights), mantissas(word >> 8, shift, eights));
-    put_pair(work + 32, mantissas(word >> 4, shift, eights), mantissas(word >> 12, shift, eights));
+    put_word(at, mantissas(word, shift, eights));
+    put_word(at + 8, mantissas(word >> 4, shift, eights));
   }
 }
 
-void reasoner_put8(int8_t* work, const int8_t* values) {
-  int i;
-  for (i = 0; i < 32; i += 4) {
-    uint32_t word;
-    memcpy(&word, values + i, 4);
-    put_word(work + 2 * i, word);
-  }
+void reasoner_put4(int32_t* work, const uint8_t* const* codes, const unsigned* shifts) {
+  put_row(work, codes[0], shifts[0]);
+  put_row(work + 16, codes[1], shifts[1]);
 }
 
-/* A block of both rows of weights, 64 bytes apart, times 32 bytes of two rows of activations: in
- * one piece, so that no compiler loads more than there are registers for. 16 instructions make 16
+void reasoner_put8(int32_t* work, const int8_t* const* values) {
+  int row, i;
+  for (row = 0; row < 2; row++)
+    for (i = 0; i < 32; i += 4, work += 2) {
+      uint32_t word;
+      memcpy(&word, values[row] + i, 4);
+      put_word(work, word);
+    }
+}
+
+/* A block of both rows of weights, 64 bytes apart, times that of two rows of activations: in one
+ * piece, so that no compiler loads more than there are registers for. 12 instructions make 16
  * products. */
 #define BLOCK                                                                                     \
   __asm__(                                                                                        \
       ".rept 8\n"                                                                                 \
-      "ldr %[oa], [%[a]], #4\n"                                                                   \
-      "ldr %[ob], [%[b]], #4\n"                                                                   \
+      "ldrd %[a0], %[a1], [%[a]], #8\n"                                                           \
+      "ldrd %[b0], %[b1], [%[b]], #8\n"                                                           \
       "ldrd %[w0], %[w1], [%[w], #64]\n"                                                          \
-      "sxtb16 %[ea], %[oa]\n"                                                                     \
-      "sxtb16 %[oa], %[oa], ror #8\n"                                                             \
-      "sxtb16 %[eb], %[ob]\n"                                                                     \
-      "sxtb16 %[ob], %[ob], ror #8\n"                                                             \
-      "smlad %[s01], %[w0], %[ea], %[s01]\n"                                                      \
-      "smlad %[s11], %[w0], %[eb], %[s11]\n"                                                      \
-      "smlad %[s01], %[w1], %[oa], %[s01]\n"                                                      \
-      "smlad %[s11], %[w1], %[ob], %[s11]\n"                                                      \
+      "smlad %[s01], %[w0], %[a0], %[s01]\n"                                                      \
+      "smlad %[s11], %[w0], %[b0], %[s11]\n"                                                      \
+      "smlad %[s01], %[w1], %[a1], %[s01]\n"                                                      \
+      "smlad %[s11], %[w1], %[b1], %[s11]\n"                                                      \
       "ldrd %[w0], %[w1], [%[w]], #8\n"                                                           \
-      "smlad %[s00], %[w0], %[ea], %[s00]\n"                                                      \
-      "smlad %[s10], %[w0], %[eb], %[s10]\n"                                                      \
-      "smlad %[s00], %[w1], %[oa], %[s00]\n"                                                      \
-      "smlad %[s10], %[w1], %[ob], %[s10]\n"                                                      \
+      "smlad %[s00], %[w0], %[a0], %[s00]\n"                                                      \
+      "smlad %[s10], %[w0], %[b0], %[s10]\n"                                                      \
+      "smlad %[s00], %[w1], %[a1], %[s00]\n"                                                      \
+      "smlad %[s10], %[w1], %[b1], %[s10]\n"                                                      \
       ".endr\n"                                                                                   \
-      "add %[w], %[w], #64\n"                                                                     \
       : [a] "+r"(a), [b] "+r"(b), [w] "+r"(w), [s00] "+r"(s00), [s01] "+r"(s01), [s10] "+r"(s10), \
-        [s11] "+r"(s11), [ea] "=&r"(even_a), [oa] "=&r"(odd_a), [eb] "=&r"(even_b),               \
-        [ob] "=&r"(odd_b), [w0] "=&r"(w0), [w1] "=&r"(w1)                                         \
+        [s11] "+r"(s11), [a0] "=&r"(a0), [a1] "=&r"(a1), [b0] "=&r"(b0), [b1] "=&r"(b1),          \
+        [w0] "=&r"(w0), [w1] "=&r"(w1)                                                            \
       :                                                                                           \
       : "memory")
 
-/* Two rows at a time, the last one twice where it is alone. */
-void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* codes, uint32_t count,
-                  int32_t* sums) {
-  const uint32_t stride = 32 * blocks;
-  uint32_t row;
-  for (row = 0; row < count; row += 2) {
-    const int8_t* a = codes + row * stride;
-    const int8_t* b = row + 1 < count ? a + stride : a;
-    const int8_t* const end = a + stride;
-    const int8_t* w = work;
-    int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0;
-    while (a != end) {
-      int16x2_t w0, w1, even_a, odd_a, even_b, odd_b;
-      BLOCK;
-    }
-    sums[2 * row] = s00;
-    sums[2 * row + 1] = s01;
-    if (row + 1 < count) {
-      sums[2 * row + 2] = s10;
-      sums[2 * row + 3] = s11;
-    }
+void reasoner_dot(const int32_t* w, uint32_t blocks, const int16_t* const* rows, int32_t* sums) {
+  const int16_t *a = rows[0], *b = rows[1];
+  const int16_t* const end = a + 32 * blocks;
+  int32_t s00 = 0, s01 = 0, s10 = 0, s11 = 0;
+  while (a != end) {
+    int16x2_t a0, a1, b0, b1, w0, w1;
+    BLOCK;
+    w += 16;
   }
+  sums[0] = s00;
+  sums[1] = s01;
+  sums[2] = s10;
+  sums[3] = s11;
 }
 #undef BLOCK
 #endif

@@ -59,7 +59,7 @@ typedef struct {
 /* Quantized rows: `blocks` blocks of 32 integers each. Shifts are left over where shifted integers
  * do not fit bytes. */
 typedef struct {
-  int8_t* codes;
+  reasoner_code* codes;
   uint8_t* shifts;
   float* scales;
   uint32_t blocks;

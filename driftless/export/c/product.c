@@ -50,24 +50,43 @@ static void unpack_block(const uint8_t* codes, unsigned bits, unsigned shift, in
   }
 }
 
-/* Row `place` of the kernels' two from an output's weights. Returns their scale. */
-static float take_weights(const weights* w, uint32_t blocks, uint32_t output, uint32_t place,
-                          int8_t* work) {
-  const uint8_t* codes = w->codes + output * blocks * 4 * w->bits;
-  const int base = w->exponents == 0 ? 0 : base_of(w, blocks, output);
-  int8_t* at = work + place * REASONER_PLACE;
-  int8_t values[32];
-  uint32_t block;
-  for (block = 0; block < blocks; block++, codes += 4 * w->bits, at += 2 * REASONER_PLACE) {
-    const unsigned shift = shift_of(w, blocks, output, block, base);
-    if (w->bits == 4) {
-      reasoner_put4(at, codes, shift);
-    } else {
-      unpack_block(codes, w->bits, shift, values);
-      reasoner_put8(at, values);
-    }
+/* The weights of two outputs to the kernels' place. */
+static void take_weights(const weights* w, uint32_t blocks, const uint32_t* outputs, int32_t* work,
+                         float* scales) {
+  const uint32_t bytes = 4 * (uint32_t)w->bits;
+  const uint8_t* codes[2];
+  int8_t values[2][32];
+  const int8_t* const both[2] = {values[0], values[1]};
+  int base[2] = {0, 0};
+  uint32_t block, j;
+  for (j = 0; j < 2; j++) {
+    codes[j] = w->codes + outputs[j] * blocks * bytes;
+    if (w->exponents != 0) base[j] = base_of(w, blocks, outputs[j]);
+    scales[j] = scale_of(w, outputs[j], base[j]);
   }
-  return scale_of(w, output, base);
+  for (block = 0; block < blocks; block++, work += REASONER_PLACE / 2) {
+    unsigned shifts[2];
+    for (j = 0; j < 2; j++) shifts[j] = shift_of(w, blocks, outputs[j], block, base[j]);
+    if (w->bits == 4) {
+      reasoner_put4(work, codes, shifts);
+    } else {
+      for (j = 0; j < 2; j++) unpack_block(codes[j], w->bits, shifts[j], values[j]);
+      reasoner_put8(work, both);
+    }
+    for (j = 0; j < 2; j++) codes[j] += bytes;
+  }
+}
+
+/* The sums of two outputs and `count` rows. Where the kernels take more at a time than are left,
+ * the last one stands in, and its sums are written after those that count. */
+static void sum_rows(const int32_t* work, const rows* in, uint32_t count, int32_t* sums) {
+  const reasoner_code* together[REASONER_ROWS];
+  uint32_t row, i;
+  for (row = 0; row < count; row += REASONER_ROWS) {
+    for (i = 0; i < REASONER_ROWS; i++)
+      together[i] = in->codes + (row + i < count ? row + i : count - 1) * in->blocks * 32;
+    reasoner_dot(work, in->blocks, together, sums + 2 * row);
+  }
 }
 
 static void put(const target* to, uint32_t row, uint32_t at, float value) {
@@ -88,7 +107,7 @@ static void unpack4(const uint8_t* codes, int8_t* out) {
 static int32_t shifted_sum(const weights* w, uint32_t output, const rows* in, uint32_t row,
                            int base) {
   const uint8_t* codes = w->codes + output * in->blocks * 4 * w->bits;
-  const int8_t* x = in->codes + row * in->blocks * 32;
+  const reasoner_code* x = in->codes + row * in->blocks * 32;
   uint32_t sum = 0; /* modulo 2^32; the whole sum fits */
   int8_t values[32];
   uint32_t block;
@@ -120,9 +139,9 @@ static void multiply_shifted(const weights* w, uint32_t first, uint32_t outputs,
 
 /* Outputs [first, first + outputs) of `count` rows, at most REASONER_TILE. */
 static void multiply(const linear* layer, uint32_t first, uint32_t outputs, const rows* in,
-                     uint32_t count, int8_t* work, const target* to) {
+                     uint32_t count, int32_t* work, const target* to) {
   const weights* const w = &layer->weight;
-  int32_t sums[2 * REASONER_TILE];
+  int32_t sums[2 * (REASONER_TILE + REASONER_ROWS - 1)];
   uint32_t i, j, row;
 #if REASONER_ALL_BYTES == 0
   if (!w->bytes_fit || !layer->input.bytes_fit) {
@@ -132,10 +151,10 @@ static void multiply(const linear* layer, uint32_t first, uint32_t outputs, cons
 #endif
   for (i = 0; i < outputs; i += 2) {
     const uint32_t pair = outputs - i < 2 ? 1 : 2;
+    const uint32_t both[2] = {first + i, first + i + pair - 1};
     float scales[2];
-    for (j = 0; j < 2; j++)
-      scales[j] = take_weights(w, in->blocks, first + i + (j < pair ? j : 0), j, work);
-    reasoner_dot(work, in->blocks, in->codes, count, sums);
+    take_weights(w, in->blocks, both, work, scales);
+    sum_rows(work, in, count, sums);
     for (row = 0; row < count; row++)
       for (j = 0; j < pair; j++)
         put(to, row, i + j, (float)sums[2 * row + j] * (in->scales[row] * scales[j]));

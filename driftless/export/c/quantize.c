@@ -43,7 +43,7 @@ static int8_t nearest(const activations* form, float value) {
 /* Up to 32 values to the mantissas of a block; zeros fill it. Returns 0 for a value that is not
  * finite. */
 static int encode_block(const activations* form, const float* x, uint32_t step, uint32_t count,
-                        int8_t* codes, uint8_t* exponent_code) {
+                        reasoner_code* codes, uint8_t* exponent_code) {
   const uint32_t largest = largest_bits(x, step, count);
   const float unit = power_of_two(form->fraction);
   float scale;
@@ -59,7 +59,7 @@ static int encode_block(const activations* form, const float* x, uint32_t step, 
 }
 
 /* m / 2^shift, to nearest, ties to even. */
-static int8_t shifted_right(int8_t m, int shift) {
+static reasoner_code shifted_right(reasoner_code m, int shift) {
   const uint32_t size = (uint32_t)(m < 0 ? -m : m);
   uint32_t whole, rest, half;
   if (shift > 31) return 0;
@@ -67,12 +67,12 @@ static int8_t shifted_right(int8_t m, int shift) {
   rest = size & (((uint32_t)1 << shift) - 1);
   half = (uint32_t)1 << (shift - 1);
   if (rest > half || (rest == half && (whole & 1) != 0)) whole++;
-  return (int8_t)(m < 0 ? -(int32_t)whole : (int32_t)whole);
+  return (reasoner_code)(m < 0 ? -(int32_t)whole : (int32_t)whole);
 }
 
 /* Applies the window to a row of mantissas whose `shifts` are exponent codes yet. */
 static void finish_row(const activations* form, const rows* out, uint32_t row) {
-  int8_t* codes = out->codes + row * out->blocks * 32;
+  reasoner_code* codes = out->codes + row * out->blocks * 32;
   uint8_t* const shifts = out->shifts + row * out->blocks;
   int top = 0, base;
   uint32_t block, i;
@@ -86,7 +86,7 @@ static void finish_row(const activations* form, const rows* out, uint32_t row) {
     if (shift < 0)
       for (i = 0; i < 32; i++) codes[i] = shifted_right(codes[i], -shift);
     else if (factor > 1)
-      for (i = 0; i < 32; i++) codes[i] = (int8_t)(codes[i] * factor);
+      for (i = 0; i < 32; i++) codes[i] = (reasoner_code)(codes[i] * factor);
   }
   out->scales[row] = power_of_two(base - 127 - form->fraction);
 }
@@ -94,7 +94,7 @@ static void finish_row(const activations* form, const rows* out, uint32_t row) {
 /* One scale for the whole row. */
 static int scale_row(const activations* form, const float* x, uint32_t step, uint32_t count,
                      const rows* out, uint32_t row) {
-  int8_t* const codes = out->codes + row * out->blocks * 32;
+  reasoner_code* const codes = out->codes + row * out->blocks * 32;
   const uint32_t largest = largest_bits(x, step, count);
   const float most = form->highest > -form->lowest ? form->highest : -form->lowest;
   const float least = power_of_two(-126);

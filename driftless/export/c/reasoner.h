@@ -30,11 +30,20 @@ extern "C" {
 /*@kernels@*/
 #endif
 
-/* Bytes that 32 weights take once they are unpacked. */
-#if REASONER_KERNELS == REASONER_KERNELS_DSP
+/* What they work on: bytes that 32 weights take once they are unpacked, rows of activations that
+ * are multiplied together, and the integers of such a row. */
+#if REASONER_KERNELS == REASONER_KERNELS_C
+#define REASONER_PLACE 68
+#define REASONER_ROWS 4
+typedef int8_t reasoner_code;
+#elif REASONER_KERNELS == REASONER_KERNELS_DSP
 #define REASONER_PLACE 64
+#define REASONER_ROWS 2
+typedef int16_t reasoner_code;
 #else
 #define REASONER_PLACE 32
+#define REASONER_ROWS 2
+typedef int8_t reasoner_code;
 #endif
 
 enum {
@@ -65,11 +74,12 @@ uint64_t reasoner_hash(const reasoner* model);
 /* One step of a board of its own against the native engine's hash. Takes the model's place. */
 int reasoner_self_test(reasoner* model);
 
-/* What the kernels provide. `work` has two rows of weights, block by block: block b of row r at
- * work + (2 b + r) * REASONER_PLACE. */
-void reasoner_put4(int8_t* work, const uint8_t* codes, unsigned shift);
-void reasoner_put8(int8_t* work, const int8_t* values);
-void reasoner_dot(const int8_t* work, uint32_t blocks, const int8_t* rows, uint32_t count,
+/* What the kernels provide. `work` has two rows of weights, block by block: both blocks b at byte
+ * 2 b * REASONER_PLACE. The first two put blocks there, of both rows; the third makes the sums of
+ * REASONER_ROWS rows with both, that of row r and output i at sums[2 r + i]. */
+void reasoner_put4(int32_t* work, const uint8_t* const* codes, const unsigned* shifts);
+void reasoner_put8(int32_t* work, const int8_t* const* values);
+void reasoner_dot(const int32_t* work, uint32_t blocks, const reasoner_code* const* rows,
                   int32_t* sums);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@ typedef struct {
   rows input, hidden;
   float *gate, *up; /* [tile][32] */
   float* floats;    /* [tile][inner], where hidden rows have one scale */
-  int8_t* work;
+  int32_t* work;
 } swiglu_scratch;
 
 /* Rows of a state: value i of row r is h[r * row_step + i * step]. */

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "driftless/formats/block.h"
+#include "driftless/formats/scale_format.h"
 
 namespace driftless::integer {
 
@@ -89,6 +90,35 @@ struct ColumnsToScale {
   float* column_scales;
 };
 
+/// Blocks with scale=, whose codes are signed bytes here and whose scale codes have 8 bits. A row's
+/// integers are its values over its unit (quant/window.h).
+struct BlockScales {
+  formats::Element element;
+  formats::ScaleRule rule;
+};
+
+/// Turns each block's codes into its integers: byte = code * factor, to nearest, ties to even,
+/// flipped. No integer exceeds a byte. Codes have four bits.
+struct CodesToMultiply {
+  uint8_t* codes;
+  int64_t blocks;
+  const float* factors;  ///< [block]
+  uint8_t flip;
+};
+
+/// The same for a panel, by its scale codes. Sums of a column's bytes times -flip go to `starts`,
+/// the units to `column_scales`.
+struct PanelToMultiply {
+  int8_t* steps;
+  int64_t step_count;
+  const uint8_t* scales;  ///< [block][columns]
+  int64_t blocks;
+  int64_t window;
+  uint8_t flip;
+  int32_t* starts;  ///< [columns]
+  float* column_scales;
+};
+
 struct Encoders {
   /// Whether the two encode functions know an element with its rule. The others always apply.
   bool (*knows)(const formats::BlockScaling& scaling) noexcept;
@@ -102,6 +132,14 @@ struct Encoders {
   /// For symmetric integer formats of at most 8 bits. Return false when a value is not finite.
   bool (*scale_rows)(const formats::Element& element, const RowsToScale& args) noexcept;
   bool (*scale_columns)(const formats::Element& element, const ColumnsToScale& args) noexcept;
+
+  /// Whether the four below know such blocks.
+  bool (*knows_scales)(const BlockScales& scales) noexcept;
+  /// Return false when a value is not finite.
+  bool (*encode_scaled_rows)(const BlockScales& scales, const RowsToEncode& args) noexcept;
+  bool (*encode_scaled_columns)(const BlockScales& scales, const ColumnsToEncode& args) noexcept;
+  void (*multiply_codes)(const CodesToMultiply& args) noexcept;
+  void (*multiply_panel)(const BlockScales& scales, const PanelToMultiply& args) noexcept;
 };
 
 }  // namespace driftless::integer

@@ -27,8 +27,10 @@ inline constexpr int64_t kStep = 4;
 inline constexpr int64_t kBlock = 32;
 inline constexpr int64_t kBlockSteps = kBlock / kStep;
 /// Rows that no set's tile exceeds; columns that every set's panel divides.
-inline constexpr int64_t kMostTileRows = 12;
+inline constexpr int64_t kMostTileRows = 96;
 inline constexpr int64_t kMostColumns = 32;
+/// Of narrow rows, sign included.
+inline constexpr int64_t kNarrowBits = 7;
 
 struct TileArgs {
   const uint8_t* rows;        ///< row r begins at rows + r * row_stride
@@ -46,7 +48,7 @@ struct TileArgs {
   int64_t out_stride;
 };
 
-/// Computes 1 to max_rows rows of a tile.
+/// Computes 1 to max_rows rows of a tile. Requires a TileUse.
 using Tile = void (*)(const TileArgs& args, int64_t rows) noexcept;
 
 struct Tiles {
@@ -66,10 +68,37 @@ struct KernelSet {
   ShiftForm shift_form;
   Tiles whole;      ///< one sum over all of K; row shifts are in the bytes
   Tiles per_block;  ///< sums of 32, shifted left by row_shifts and shifts, then added
+  /// For rows whose mantissas have at most kNarrowBits, where a set is faster on them; max_rows is
+  /// 0 where it is not. As per_block, for panels whose shifts are in the bytes: row_shifts alone
+  /// count.
+  Tiles narrow{};
   /// Repeats the multiply-adds of a tile's step on registers alone, which no product can outrun.
   /// Returns how many multiply-adds that was.
   int64_t (*peak)(int64_t rounds) noexcept;
   const Encoders* encoders = nullptr;  ///< null: quant's kernels, block by block
+  /// Panels are zero up to a multiple of this many values along K, and rows lie a multiple of it
+  /// apart.
+  int64_t depth = kStep;
+  /// Prepare the calling thread for tiles and take that back; null where nothing is to do.
+  void (*begin)() noexcept = nullptr;
+  void (*end)() noexcept = nullptr;
+};
+
+/// Tiles may be computed on the thread of this object as long as it lives. Expensive beside one
+/// tile (200 clocks with AMX), so that loops over tiles hold one. Not to be nested.
+class TileUse {
+ public:
+  explicit TileUse(const KernelSet& set) noexcept : set_(set) {
+    if (set_.begin != nullptr) set_.begin();
+  }
+  ~TileUse() {
+    if (set_.end != nullptr) set_.end();
+  }
+  TileUse(const TileUse&) = delete;
+  TileUse& operator=(const TileUse&) = delete;
+
+ private:
+  const KernelSet& set_;
 };
 
 /// The sets this build has and this processor can run, best first; the scalar one is always last.

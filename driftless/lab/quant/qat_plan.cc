@@ -6,8 +6,8 @@
 #include <span>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
-#include "driftless/base/text.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/text/text.h"
 #include "driftless/lab/quant/fake_quant.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/plan_json.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::lab {
 namespace {

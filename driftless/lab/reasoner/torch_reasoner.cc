@@ -12,7 +12,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/recursive_net.h"
 #include "driftless/lab/quant/planned_linear.h"

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
-#include "driftless/base/toml.h"
+#include "driftless/base/text/text.h"
+#include "driftless/base/text/toml.h"
 #include "driftless/lab/quant/qat_plan.h"
 #include "driftless/lab/recipe/recipe_keys.h"
 #include "driftless/model/presets.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "driftless/base/enum_names.h"
+#include "driftless/base/text/enum_names.h"
 
 namespace driftless::lab {
 namespace {

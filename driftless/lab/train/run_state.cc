@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/model/shapes.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/store/safetensors.h"

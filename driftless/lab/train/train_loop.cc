@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
-#include "driftless/base/text.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::lab {
 namespace {

@@ -10,7 +10,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/optimize/sign_sgd.h"
 #include "driftless/lab/train/loss.h"

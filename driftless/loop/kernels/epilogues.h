@@ -46,12 +46,12 @@ struct EpilogueSet {
                            int64_t columns, float eps) noexcept;
 
   /// values[i] = exp(scale * values[i] - max) / sum, max being the largest scaled value. Requires
-  /// scale > 0.
+  /// scale > 0. Where a scaled value is not finite, the whole row is NaN.
   void (*softmax)(float* values, int64_t count, float scale) noexcept;
 
-  /// Softmax in integers, base 2: share i of a row is codes[i] / sum, with codes[i] = 255 *
-  /// 2^(scale * scores[i] - max), rounded, and `sum` the sum of the codes, which is returned. The
-  /// largest score has code 255. Each byte is stored XORed with `flip`. Requires scale > 0.
+  /// Softmax in integers, base 2: share i is codes[i] / sum, with codes[i] = 255 * 2^(scale *
+  /// scores[i] - max), rounded, the largest 255, and `sum` their sum, which is returned; all are 0
+  /// where a scaled score is not finite. Bytes are stored XORed with `flip`. Requires scale > 0.
   int32_t (*share_codes)(const float* scores, int64_t count, float scale, uint8_t flip,
                          uint8_t* codes) noexcept;
 

@@ -112,6 +112,7 @@ class IntegerAttention : public AttentionStage {
  protected:
   void attend(const Work& work, const QueryTile& tile, float* scores,
               float* values) const override {
+    const TileUse use(set_);
     const HeadCodes& codes = (*codes_)[static_cast<size_t>(work.slot_index)];
     const auto head = static_cast<size_t>(tile.head);
     RowMatrix& shares = (*shares_)[static_cast<size_t>(work.worker)];

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/calibrate/threshold.h"
 #include "driftless/quant/kernels/kernel_set.h"

@@ -69,7 +69,9 @@ class RowRounder {
     const std::span codes(out_.codes.data() + row * cols, static_cast<size_t>(cols));
     std::vector<double> wanted(exact.begin(), exact.end());
     std::vector<float> run(static_cast<size_t>(group_));
-    const uint8_t floor = lowest_scale(exact);
+    const std::vector<Scale> scales = first_scales(exact);
+    const uint8_t floor = lowest_scale(scales);
+    const float unit = is_on_units() ? row_unit(spec_, scales) : 0.0f;
     for (int64_t first = 0, index = row * groups(); first < cols; first += group_, ++index) {
       const auto length = static_cast<size_t>(std::min(group_, cols - first));
       for (size_t i = 0; i < length; ++i)
@@ -79,12 +81,14 @@ class RowRounder {
         const auto at = static_cast<size_t>(k);
         const uint16_t code = encode(element(), scale, static_cast<float>(wanted[at]));
         codes[at] = static_cast<uint8_t>(code);
-        const double error = exact[at] - static_cast<double>(decode(element(), scale, code));
+        float decoded = decode(element(), scale, code);
+        if (unit > 0) round_to_unit(unit, {&decoded, 1});
+        const double error = exact[at] - static_cast<double>(decoded);
         const auto after = factors_.after(k);
         for (size_t j = 0; j < after.size(); ++j) wanted[at + 1 + j] += error * after[j];
       }
     }
-    if (spec_.window == kNoWindow) return;
+    if (spec_.window == kNoWindow || is_on_units()) return;
     limit_to_window(spec_, codes,
                     {out_.scales.codes.data() + row * groups(), static_cast<size_t>(groups())});
   }
@@ -93,12 +97,22 @@ class RowRounder {
   [[nodiscard]] const formats::Element& element() const { return spec_.format->element; }
   [[nodiscard]] int64_t groups() const { return (out_.cols + group_ - 1) / group_; }
 
-  /// Where the window puts the least scale code if compensation does not raise the row's largest.
-  [[nodiscard]] uint8_t lowest_scale(std::span<const double> exact) const {
-    if (spec_.window == kNoWindow) return 0;
+  [[nodiscard]] bool is_on_units() const {
+    return spec_.window != kNoWindow && spec_.has_scale_codes();
+  }
+
+  /// The scales of a row with a window before any compensation.
+  [[nodiscard]] std::vector<Scale> first_scales(std::span<const double> exact) const {
+    if (spec_.window == kNoWindow) return {};
     const std::vector<float> values(exact.begin(), exact.end());
+    return quantizer_.scales_of({values.data(), 1, out_.cols});
+  }
+
+  /// Where the window puts the least scale code if compensation does not raise the row's largest.
+  [[nodiscard]] uint8_t lowest_scale(std::span<const Scale> scales) const {
+    if (spec_.window == kNoWindow || is_on_units()) return 0;
     std::vector<uint8_t> codes;
-    for (const Scale& scale : quantizer_.scales_of({values.data(), 1, out_.cols}))
+    for (const Scale& scale : scales)
       codes.push_back(static_cast<uint8_t>(E8m0fnu::encode(scale.scale)));
     return window_floor(spec_, codes);
   }

@@ -44,8 +44,10 @@ int64_t for_each_group(const float* x, Groups groups, Visit visit) noexcept {
 
 int64_t fake_groups(const Element& element, const float* x, Groups groups, float* out) noexcept {
   return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length) {
-    Scale scale = scale_of(element, extent(x + first, length));
-    scale.scale = formats::round_scale(groups.rule, scale.scale);
+    const Extent values = extent(x + first, length);
+    Scale scale = scale_of(element, values);
+    scale.scale = formats::round_scale(groups.rule, scale.scale) *
+                  formats::scale_sign(groups.rule.format, values.low, values.high);
     fake_scaled(element, scale, x + first, length, out + first);
   });
 }

@@ -130,7 +130,10 @@ struct VectorKernels {
                                      const float* x, Groups groups, float* out) noexcept {
     return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length, float absmax) {
       const Scale scale = symmetric_scale(element, absmax);
-      fake_symmetric(round, stored_scale(groups.rule, scale.scale), x + first, length, out + first);
+      float stored = stored_scale(groups.rule, scale.scale);
+      if (groups.rule.format == formats::ScaleFormat::S4m3)
+        stored *= stored_sign(groups.rule, extent(x + first, length));
+      fake_symmetric(round, stored, x + first, length, out + first);
     });
   }
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::quant {
 namespace {

@@ -38,7 +38,8 @@ bool is_exact_in_bf16(const QuantSpec& spec) noexcept {
   constexpr int kBf16MantissaBits = 7;
   const int element_bits = spec.format->element.mantissa_bits;
   // A code times the 8 to 15 (e5m3) or 16 to 31 (e4m4) steps of its scale.
-  if (spec.scale == formats::ScaleFormat::E5m3) return element_bits + 4 <= kBf16MantissaBits;
+  if (spec.scale == formats::ScaleFormat::E5m3 || spec.scale == formats::ScaleFormat::S4m3)
+    return element_bits + 4 <= kBf16MantissaBits;
   if (spec.scale == formats::ScaleFormat::E4m4) return element_bits + 5 <= kBf16MantissaBits;
   return is_power_of_two && element_bits <= kBf16MantissaBits;
 }

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 #include "driftless/report/figure/makers.h"
 #include "driftless/report/figure/rows.h"
 

@@ -33,10 +33,12 @@ function makePlayer(trace, index) {
   const label = (scheme) => schemeLabel(scheme);
   const state = {board: 0, step: 0, chosen: d3.range(Math.min(mostSchemes, trace.schemes.length)), timer: null};
   const boardPicker = make("select", {"aria-label": "Board"});
-  trace.boards.forEach((board, i) => {
-    const solvers = trace.schemes.filter((_, s) => board.runs[s].outcome.at(-1) !== "w").map(label);
-    boardPicker.append(make("option", {value: i}, `board ${board.number + 1}: ${solvers.length > 0 ? `solved by ${solvers.join("; ")}` : "solved by none"}`));
-  });
+  const addOption = (board, i) => {
+    const solvers = trace.schemes.filter((_, s) => "ea".includes(board.runs[s].outcome?.at(-1) ?? "w")).map(label);
+    const name = board.isLive ? `your board ${i + 1}` : `board ${board.number + 1}`;
+    boardPicker.append(make("option", {value: i}, `${name}: ${solvers.length > 0 ? `solved by ${solvers.join("; ")}` : "solved by none"}`));
+  };
+  trace.boards.forEach(addOption);
   const slider = make("input", {type: "range", min: 1, max: trace.steps, value: 1, "aria-label": "Step"});
   const shown = make("output", {"aria-live": "off"});
   const play = make("button", {type: "button"}, "Play");
@@ -60,6 +62,12 @@ function makePlayer(trace, index) {
     state.board = (board + trace.boards.length) % trace.boards.length;
     rebuild();
   }
+  function addLive(board) {
+    trace.boards.push(board);
+    addOption(board, trace.boards.length - 1);
+    pick(trace.boards.length - 1);
+    go(trace.steps - 1);
+  }
   function toggle() {
     if (state.timer !== null) return stop();
     if (state.step === trace.steps - 1) go(0);
@@ -82,13 +90,18 @@ function makePlayer(trace, index) {
     boardPicker.value = state.board;
     slider.value = state.step + 1;
     shown.textContent = `step ${state.step + 1} of ${trace.steps}`;
-    const highest = d3.max(state.chosen, (scheme) => d3.max(board.runs[scheme].divergence));
+    const highest = d3.max(state.chosen, (scheme) => d3.max(board.runs[scheme].divergence ?? []));
     for (const element of boards.children) drawRun(element, board, Number(element.dataset.scheme), highest);
   }
   function drawRun(element, board, scheme, highest) {
     const run = board.runs[scheme];
     const name = label(trace.schemes[scheme]);
     const picture = d3.select(element).select(".picture svg");
+    if (run.failed) {
+      d3.select(element).selectAll("svg").attr("aria-label", `${name}: not run`).selectAll("*").remove();
+      element.querySelector(".state").textContent = `Not run here: ${run.failed}`;
+      return;
+    }
     const {wrong, counted} = drawBoard(picture, trace, board, run, state.step);
     const outcome = run.outcome[state.step];
     const said = `${wrong} of ${counted} cells wrong`;
@@ -133,7 +146,7 @@ function makePlayer(trace, index) {
       button("Board before", () => pick(state.board - 1)), button("Next board", () => pick(state.board + 1))),
     make("div", {class: "controls"}, play,
       button("Step back", () => go(state.step - 1)), slider, button("Step on", () => go(state.step + 1)), shown),
-    choices, boards,
+    ...[makeLive(trace, addLive)].filter(Boolean), choices, boards,
     make("p", {class: "key"}, "Keys: ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step, ", make("kbd", {}, "↑"), " ", make("kbd", {}, "↓"),
       " board, ", make("kbd", {}, "Home"), " ", make("kbd", {}, "End"), " first and last step, ", make("kbd", {}, "space"),
       " plays. Bold: given. Framed: wrong. Shaded: the less sure the model is, the darker. The curve is the distance of z_L from the float model's."),

@@ -2,6 +2,7 @@
 
 const survives = 0.9;  // of the boards that float solves
 const isLost = 0.5;
+const fewBoards = 100;  // below, an interval is wider than what separates most formats
 
 const shareOfFloat = (r) => r.exact.share / r.float_exact.share;
 const bitsOf = (r) => r.bits.weights + r.bits.acts;
@@ -21,11 +22,12 @@ function schemesOf(group) {
   return {reference, rows: [...d3.group(rows, (r) => schemeLabel(r.config)).values()].map(([first]) => first)};
 }
 
-/// Float, the survivor of the fewest bits, and the row that lost most: three lines tell it.
+/// Float, the survivor of the fewest bits (where none survives, the row that keeps most), and the row that lost most:
+/// three lines tell it.
 function contrastOf({reference, rows}) {
-  const bySteps = rows.filter((r) => r.steps?.exact);
-  const best = bySteps.filter((r) => shareOfFloat(r) >= survives).sort((a, b) => bitsOf(a) - bitsOf(b) || b.exact.share - a.exact.share)[0];
-  const worst = bySteps.slice().sort((a, b) => a.exact.share - b.exact.share)[0];
+  const bySteps = rows.filter((r) => r.steps?.exact).sort((a, b) => a.exact.share - b.exact.share);
+  const survivors = bySteps.filter((r) => shareOfFloat(r) >= survives).sort((a, b) => bitsOf(a) - bitsOf(b) || b.exact.share - a.exact.share);
+  const [best, worst] = [survivors[0] ?? bySteps.at(-1), bySteps[0]];
   return [...new Set([reference, best, worst])].filter((r) => r?.steps?.exact);
 }
 
@@ -34,6 +36,9 @@ function chipsOf(title, rows, kind) {
   return make("div", {class: "outcome", "data-outcome": kind}, make("h3", {}, `${title}: ${rows.length}`), make("ul", {}, ...items));
 }
 
+/// "1 keeps", "2 keep".
+const keepText = (count, what) => `${count || "none"} ${count > 1 ? "keep" : "keeps"} ${what}`;
+
 function summaryOf(group) {
   const {reference, rows} = schemesOf(group);
   const sorted = rows.slice().sort((a, b) => b.exact.share - a.exact.share);
@@ -41,8 +46,9 @@ function summaryOf(group) {
   const between = sorted.filter((r) => !kept.includes(r) && !lost.includes(r));
   const model = modelName(reference.checkpoint.file);
   const text = `${model} solves ${percentText(reference.exact.share)} of ${reference.n.toLocaleString("en")} boards in float. ` +
-    `Of ${rows.length} number formats, ${kept.length} keep at least nine tenths of that, and ${lost.length} keep less than half.`;
-  const figure = {id: "summary-figure", title: `${model}: accuracy step by step`, text: "Boards solved after each step, with 95 % bands: float, the format of the fewest bits that survives, and the one that loses most."};
+    `Of ${rows.length} number formats, ${keepText(kept.length, "at least nine tenths of that")}, and ${keepText(lost.length, "less than half")}.` +
+    (reference.n < fewBoards ? ` So few boards say little: the 95 % interval of float alone is ${percentText(reference.exact.low)} to ${percentText(reference.exact.high)}.` : "");
+  const figure = {id: "summary-figure", title: `${model}: accuracy step by step`, text: `Boards solved after each step, with 95 % bands: float, ${kept.length > 0 ? "the format of the fewest bits that survives" : "the format that keeps most"}, and the one that loses most.`};
   const panels = [{...stepPanel(contrastOf({reference, rows}), {metric: "exact", title: "boards solved", percent: true}), direct: true}];
   return [make("p", {class: "lead"}, text),
     make("div", {class: "outcomes"}, chipsOf("Survives", kept, "kept"), ...(between.length > 0 ? [chipsOf("Weakened", between, "between")] : []), chipsOf("Does not", lost, "lost")),

@@ -13,7 +13,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/machine.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::run {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "driftless/base/error.h"
+#include "driftless/base/files/standard_input.h"
 #include "driftless/base/sha256.h"
-#include "driftless/base/standard_input.h"
 #include "driftless/reason/linear_layers.h"
 #include "driftless/run/model.h"
 #include "driftless/run/study/study_rows.h"

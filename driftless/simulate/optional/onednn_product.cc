@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <bit>
+#include <new>
 #include <optional>
 #include <vector>
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <sys/mman.h>
 
 #include "driftless/base/error.h"
 #include "driftless/base/isa.h"
@@ -29,6 +31,17 @@ class OneThread {
  private:
   int previous_;
 };
+
+/// oneDNN ends the process where the system has no memory for the code that it makes, when a
+/// product is built and when it first runs. Throws bad_alloc in time: all of that code, and the
+/// heaps of the threads that run it, fit into what is asked for here.
+void require_memory_for_code() {
+  constexpr size_t kBytes = size_t{64} << 20;
+  void* const memory =
+      ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(memory, kBytes);
+}
 
 dnnl::memory::desc describe(int64_t rows, int64_t columns, Strides strides,
                             DataType type = kFloat) {
@@ -84,6 +97,7 @@ class OnednnProduct : public Product {
       packed_a_.emplace(shape.m, shape.k, shape.a);
       packed_b_.emplace(shape.k, shape.n, shape.b);
     }
+    require_memory_for_code();
     const OneThread one_thread;
     const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
     const auto float_a = describe(shape.m, shape.k, shape.a);
@@ -115,6 +129,8 @@ class OnednnProduct : public Product {
   void run(int64_t worker, const float* a, const float* b, float* c) const override {
     const OneThread one_thread;
     Worker& mine = per_worker_[static_cast<size_t>(worker)];
+    if (!mine.has_run) require_memory_for_code();
+    mine.has_run = true;
     if (!has_constant_a_) set(mine.a, a, packed_a_, mine.halves_a);
     if (!has_constant_b_) set(mine.b, b, packed_b_, mine.halves_b);
     mine.c.set_data_handle(c);
@@ -135,6 +151,7 @@ class OnednnProduct : public Product {
     dnnl::stream stream;
     dnnl::memory a, b, c, scratch;
     Halves halves_a, halves_b;
+    bool has_run = false;
   };
 
   static void set(dnnl::memory& memory, const float* values, const std::optional<Packed>& packed,

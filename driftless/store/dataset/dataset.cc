@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
-#include "driftless/base/json.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 #include "driftless/store/dataset/npy.h"
 
 namespace driftless::store {
@@ -198,7 +198,13 @@ PuzzleDataset read_dataset(const std::filesystem::path& folder, std::string_view
 void write_dataset(const std::filesystem::path& folder, std::string_view split,
                    const PuzzleDataset& set) {
   const Path part = folder / split;
-  std::filesystem::create_directories(part);
+  std::error_code error;
+  std::filesystem::create_directories(part, error);
+  DRIFTLESS_REQUIRE(!error, ErrorCode::Io, part.string(), ": cannot make the folder; got ",
+                    error.message());
+  // Readers begin with dataset.json. It goes first and comes last, so that arrays of two runs, of
+  // which the second was killed, are not taken for a data set.
+  std::filesystem::remove(part / "dataset.json", error);
   const auto groups = std::ssize(set.group_indices) - 1;
   const auto puzzles = std::ssize(set.puzzle_identifiers);
   Json facts = {{"pad_id", set.pad_id},
@@ -212,7 +218,6 @@ void write_dataset(const std::filesystem::path& folder, std::string_view split,
                 {"total_puzzles", puzzles},
                 {"sets", {"all"}}};
   facts["ignore_label_id"] = set.ignore_label_id ? Json(*set.ignore_label_id) : Json(nullptr);
-  write_file_atomic(part / "dataset.json", facts.dump() + "\n");
   const auto write_boards = [&](const char* name, const std::vector<uint8_t>& tokens) {
     write_file_atomic(
         part / name,
@@ -230,6 +235,7 @@ void write_dataset(const std::filesystem::path& folder, std::string_view split,
   write_integers("all__group_indices.npy", set.group_indices);
   if (!set.identifiers.empty())
     write_file_atomic(folder / "identifiers.json", Json(set.identifiers).dump() + "\n");
+  write_file_atomic(part / "dataset.json", facts.dump() + "\n");
 }
 
 bool is_dataset(const std::filesystem::path& folder) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::store {
 namespace {

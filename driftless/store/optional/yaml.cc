@@ -4,7 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 
 namespace driftless::store {
 namespace {

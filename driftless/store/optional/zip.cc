@@ -6,8 +6,8 @@
 #include <zip.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/input_file.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/files/input_file.h"
+#include "driftless/base/text/quote.h"
 
 namespace driftless::store {
 namespace {

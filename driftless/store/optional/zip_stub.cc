@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/input_file.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/files/input_file.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/store/torch/zip.h"
 
 namespace driftless::store {

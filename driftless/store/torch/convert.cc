@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/dataset/dataset.h"
 #include "driftless/store/dataset/npy.h"
 #include "driftless/store/file_kind.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text.h"
+#include "driftless/base/text/quote.h"
+#include "driftless/base/text/text.h"
 #include "driftless/store/torch/training_config.h"
 
 namespace driftless::store {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/store/torch/pickle_objects.h"
 
 namespace driftless::store {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalars of a YAML file, flattened. Built on yaml-cpp; without it reading is an error that
-// says how to get it.
+// The scalars of a YAML file, flattened. Built on yaml-cpp; without it the plain YAML that training
+// scripts write is read, and the rest is an error.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ namespace driftless::store {
 /// null is an empty text.
 using FlatConfig = std::map<std::string, std::string>;
 
-/// `where` starts every message. Throws BadFile on malformed or outsized text, Unsupported without
-/// yaml-cpp.
+/// `where` starts every message. Throws BadFile on malformed or outsized text, and without yaml-cpp
+/// Unsupported on what parse_plain_yaml does not read.
 FlatConfig parse_yaml(std::string_view text, std::string_view where);
 
 }  // namespace driftless::store

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/study/measure/metrics.h"
 #include "driftless/study/record/fields.h"
 #include "driftless/study/record/record.h"

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
-#include "driftless/base/text.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/text.h"
 
 namespace driftless::study {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/base/quote.h"
+#include "driftless/base/text/quote.h"
 #include "driftless/reason/boards.h"
 #include "driftless/reason/readout.h"
 #include "driftless/study/lockstep.h"

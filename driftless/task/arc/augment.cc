@@ -49,7 +49,7 @@ std::string fingerprint(const Puzzle& puzzle) {
 /// "|||t4|||0123456789", with the separator in question.
 std::optional<Variant> parse_tail(std::string_view tail, std::string_view separator) {
   const size_t symmetry_at = separator.size() + 1;
-  const std::string_view digits = tail.substr(tail.size() - kColours);
+  const std::string_view digits = tail.substr(tail.size() - kColorCount);
   const bool has_shape = tail.starts_with(separator) && tail[symmetry_at - 1] == 't' &&
                          tail[symmetry_at] >= '0' && tail[symmetry_at] < '0' + kDihedralCount &&
                          tail.substr(symmetry_at + 1, separator.size()) == separator;
@@ -57,8 +57,8 @@ std::optional<Variant> parse_tail(std::string_view tail, std::string_view separa
   std::sort(sorted.begin(), sorted.end());
   if (!has_shape || sorted != "0123456789") return std::nullopt;
   Variant variant{.symmetry = dihedral_from_id(tail[symmetry_at] - '0')};
-  for (size_t i = 0; i < kColours; ++i)
-    variant.colour_to[i] = static_cast<uint8_t>(digits[i] - '0');
+  for (size_t i = 0; i < kColorCount; ++i)
+    variant.color_to[i] = static_cast<uint8_t>(digits[i] - '0');
   return variant;
 }
 
@@ -66,7 +66,7 @@ std::optional<Variant> parse_tail(std::string_view tail, std::string_view separa
 
 Variant random_variant(Rng& rng) {
   Variant variant;
-  shuffle(std::span(variant.colour_to).subspan<1>(), rng);
+  shuffle(std::span(variant.color_to).subspan<1>(), rng);
   variant.symmetry = dihedral_from_id(static_cast<int64_t>(rng.below(kDihedralCount)));
   return variant;
 }
@@ -74,14 +74,14 @@ Variant random_variant(Rng& rng) {
 Grid apply(const Variant& variant, const Grid& grid) {
   Grid image{.extent = image_extent(variant.symmetry, grid.extent),
              .cells = image_cells(variant.symmetry, grid.extent, grid.cells)};
-  for (uint8_t& cell : image.cells) cell = variant.colour_to[cell];
+  for (uint8_t& cell : image.cells) cell = variant.color_to[cell];
   return image;
 }
 
 Grid undo(const Variant& variant, const Grid& grid) {
   Variant back{.symmetry = inverse(variant.symmetry)};
-  for (size_t colour = 0; colour < kColours; ++colour)
-    back.colour_to[variant.colour_to[colour]] = static_cast<uint8_t>(colour);
+  for (size_t color = 0; color < kColorCount; ++color)
+    back.color_to[variant.color_to[color]] = static_cast<uint8_t>(color);
   return apply(back, grid);
 }
 
@@ -97,13 +97,13 @@ std::string variant_name(std::string_view puzzle, const Variant& variant) {
   name += 't';
   name += static_cast<char>('0' + static_cast<int>(variant.symmetry));
   name += kSeparator;
-  for (const uint8_t colour : variant.colour_to) name += static_cast<char>('0' + colour);
+  for (const uint8_t color : variant.color_to) name += static_cast<char>('0' + color);
   return name;
 }
 
 NamedVariant parse_variant_name(std::string_view name) {
   for (const std::string_view separator : {kSeparator, kHrmSeparator}) {
-    const size_t tail = 2 * separator.size() + 2 + kColours;
+    const size_t tail = 2 * separator.size() + 2 + kColorCount;
     if (name.size() < tail) continue;
     const size_t split = name.size() - tail;
     if (const auto variant = parse_tail(name.substr(split), separator))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants of an ARC task: colours renamed, then all grids turned or flipped. The name of a variant
+// Variants of an ARC task: colors renamed, then all grids turned or flipped. The name of a variant
 // says how to undo it.
 #pragma once
 
@@ -15,13 +15,13 @@
 namespace driftless::task::arc {
 
 struct Variant {
-  std::array<uint8_t, kColours> colour_to = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::array<uint8_t, kColorCount> color_to = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   Dihedral symmetry = Dihedral::Identity;
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-/// Colour 0 stays, 1..9 are permuted; any of the eight symmetries.
+/// Color 0 stays, 1..9 are permuted; any of the eight symmetries.
 Variant random_variant(Rng& rng);
 
 Grid apply(const Variant& variant, const Grid& grid);
@@ -29,7 +29,7 @@ Grid undo(const Variant& variant, const Grid& grid);
 /// The task under its variant name.
 Puzzle apply(const Variant& variant, const Puzzle& puzzle);
 
-/// "name|||t<symmetry id>|||<ten digits: what colours 0..9 become>".
+/// "name|||t<symmetry id>|||<ten digits: what colors 0..9 become>".
 std::string variant_name(std::string_view puzzle, const Variant& variant);
 
 struct NamedVariant {

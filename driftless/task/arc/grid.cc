@@ -27,7 +27,7 @@ std::vector<uint8_t> encode(const Grid& grid, const Canvas& canvas) {
   };
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      token(row, column) = static_cast<uint8_t>(grid.at(row, column) + kFirstColourToken);
+      token(row, column) = static_cast<uint8_t>(grid.at(row, column) + kFirstColorToken);
   if (canvas.row + rows < canvas.side)
     for (int64_t column = 0; column < columns; ++column) token(rows, column) = kEndToken;
   if (canvas.column + columns < canvas.side)
@@ -51,15 +51,15 @@ Grid crop(std::span<const uint8_t> tokens) {
   const int64_t side = std::llround(std::sqrt(static_cast<double>(tokens.size())));
   DRIFTLESS_REQUIRE(static_cast<size_t>(side * side) == tokens.size(), ErrorCode::InvalidArgument,
                     "arc: not a square canvas; got ", tokens.size(), " tokens");
-  const auto is_colour = [&](int64_t row, int64_t column) {
+  const auto is_color = [&](int64_t row, int64_t column) {
     const uint8_t token = tokens[static_cast<size_t>(row * side + column)];
-    return token >= kFirstColourToken && token < kFirstColourToken + kColours;
+    return token >= kFirstColorToken && token < kFirstColorToken + kColorCount;
   };
   Extent best{};
   int64_t width = side;
   for (int64_t row = 0; row < side && width > 0; ++row) {
     int64_t filled = 0;
-    while (filled < width && is_colour(row, filled)) ++filled;
+    while (filled < width && is_color(row, filled)) ++filled;
     width = filled;
     const Extent extent{.rows = row + 1, .columns = width};
     if (extent.size() > best.size()) best = extent;
@@ -68,7 +68,7 @@ Grid crop(std::span<const uint8_t> tokens) {
   for (int64_t row = 0; row < best.rows; ++row)
     for (int64_t column = 0; column < best.columns; ++column)
       grid.cells.push_back(static_cast<uint8_t>(tokens[static_cast<size_t>(row * side + column)] -
-                                                kFirstColourToken));
+                                                kFirstColorToken));
   return grid;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARC grids and tasks, and the canvas of tokens a model sees: 0 pad, 1 end mark, 2..11 the colours
+// ARC grids and tasks, and the canvas of tokens a model sees: 0 pad, 1 end mark, 2..11 the colors
 // 0..9.
 #pragma once
 
@@ -16,11 +16,11 @@
 namespace driftless::task::arc {
 
 inline constexpr int64_t kMaxSide = 30;
-inline constexpr int64_t kColours = 10;
+inline constexpr int64_t kColorCount = 10;
 inline constexpr uint8_t kEndToken = 1;
-inline constexpr uint8_t kFirstColourToken = 2;
+inline constexpr uint8_t kFirstColorToken = 2;
 
-/// Colours 0..9 row by row. Only a cropped prediction may be empty (0 x 0).
+/// Colors 0..9 row by row. Only a cropped prediction may be empty (0 x 0).
 struct Grid {
   Extent extent{};
   std::vector<uint8_t> cells{};
@@ -64,7 +64,7 @@ std::vector<uint8_t> encode(const Grid& grid, const Canvas& canvas);
 /// does.
 Canvas random_place(const Pair& pair, int64_t side, Rng& rng);
 
-/// The grid in the top left corner of a canvas: of all rectangles that start there and hold colours
+/// The grid in the top left corner of a canvas: of all rectangles that start there and hold colors
 /// only, the one with the most cells (the one with fewer rows on ties). Any tokens are accepted;
 /// undoes encode() at row 0, column 0. Throws InvalidArgument unless the number of tokens is a
 /// square.

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
-#include "driftless/base/quote.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/json.h"
+#include "driftless/base/text/quote.h"
 
 namespace driftless::task::arc {
 namespace {
@@ -35,8 +35,8 @@ Grid parse_grid(const Json& rows, const std::string& place) {
                       ErrorCode::BadFile, place, ": bad row; got ", row.type_name(), " of ",
                       row.size(), ", expected arrays of one length, 1 to 30");
     for (const Json& cell : row) {
-      DRIFTLESS_REQUIRE(cell.is_number_unsigned() && cell.get<uint64_t>() < kColours,
-                        ErrorCode::BadFile, place, ": bad colour; got ",
+      DRIFTLESS_REQUIRE(cell.is_number_unsigned() && cell.get<uint64_t>() < kColorCount,
+                        ErrorCode::BadFile, place, ": bad color; got ",
                         cell.is_number() ? cell.dump() : cell.type_name(),
                         ", expected an integer 0 to 9");
       grid.cells.push_back(cell.get<uint8_t>());

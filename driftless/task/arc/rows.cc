@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/json.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
+#include "driftless/base/text/json.h"
 
 namespace driftless::task::arc {
 namespace {
@@ -49,7 +49,7 @@ Canvas canvas_of(std::span<const uint8_t> tokens) {
 /// there is none.
 Grid find_grid(std::span<const uint8_t> tokens, const std::string& name) {
   const auto first = std::find_if(tokens.begin(), tokens.end(),
-                                  [](uint8_t token) { return token >= kFirstColourToken; });
+                                  [](uint8_t token) { return token >= kFirstColorToken; });
   if (first == tokens.end()) return {};
   Canvas canvas = canvas_of(tokens);
   canvas.row = (first - tokens.begin()) / canvas.side;

@@ -15,12 +15,12 @@ namespace {
 constexpr int64_t kArrowWidth = 5;
 
 /// The colors 0 to 9 as ARC's own pages show them.
-constexpr std::array<int, kColours> kColors = {16, 33, 196, 40, 226, 244, 201, 208, 117, 88};
+constexpr std::array<int, kColorCount> kColors = {16, 33, 196, 40, 226, 244, 201, 208, 117, 88};
 
 std::vector<std::string> paint_grid(std::span<const uint8_t> tokens) {
   const Grid grid = crop(tokens);
   Pixels pixels{.extent = grid.extent, .colors = {}};
-  for (const uint8_t colour : grid.cells) pixels.colors.push_back(kColors[colour]);
+  for (const uint8_t color : grid.cells) pixels.colors.push_back(kColors[color]);
   std::vector<std::string> lines = half_blocks(pixels);
   if (lines.empty()) lines.emplace_back("(no grid)");
   return lines;
@@ -47,7 +47,7 @@ std::string draw(std::span<const uint8_t> tokens) {
   const Grid grid = crop(tokens);
   if (grid.cells.empty()) return "(no grid)\n";
   std::string text;
-  for (const uint8_t colour : grid.cells) text += static_cast<char>('0' + colour);
+  for (const uint8_t color : grid.cells) text += static_cast<char>('0' + color);
   return draw_rows(text, grid.extent.columns);
 }
 

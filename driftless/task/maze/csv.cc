@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/maze/path.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mazes of our own, labelled by the rule of path.h.
+// Mazes of our own, labeled by the rule of path.h.
 #pragma once
 
 #include <cstdint>

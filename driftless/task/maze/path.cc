@@ -14,7 +14,7 @@ int64_t find(const Board& board, uint8_t cell) {
 }
 
 /// The cells beside one cell, in the order of the rule; -1 past the edge.
-std::array<int64_t, 4> neighbours(int64_t side, int64_t cell) {
+std::array<int64_t, 4> neighbors(int64_t side, int64_t cell) {
   const int64_t row = cell / side;
   const int64_t column = cell % side;
   return {row + 1 < side ? cell + side : -1, column > 0 ? cell - 1 : -1,
@@ -24,7 +24,7 @@ std::array<int64_t, 4> neighbours(int64_t side, int64_t cell) {
 /// Whether there is a cell at every place and each is beside the one before.
 bool is_chain(int64_t side, std::span<const int64_t> cells) {
   for (size_t i = 1; i < cells.size(); ++i) {
-    const auto beside = neighbours(side, cells[i - 1]);
+    const auto beside = neighbors(side, cells[i - 1]);
     if (cells[i] < 0 || std::find(beside.begin(), beside.end(), cells[i]) == beside.end())
       return false;
   }
@@ -41,7 +41,7 @@ Reach reach_from(const Board& board, int64_t origin) {
   reach.distance[static_cast<size_t>(origin)] = 0;
   for (size_t head = 0; head < queue.size(); ++head) {
     const int64_t cell = queue[head];
-    for (const int64_t next : neighbours(board.side, cell)) {
+    for (const int64_t next : neighbors(board.side, cell)) {
       if (next < 0 || board.at(next) == kWall) continue;
       int64_t& distance = reach.distance[static_cast<size_t>(next)];
       if (distance >= 0) continue;

@@ -12,7 +12,7 @@
 
 namespace driftless::task::maze {
 
-/// Breadth-first search from one cell over everything but walls. Neighbours are visited in the
+/// Breadth-first search from one cell over everything but walls. Neighbors are visited in the
 /// order down, left, right, up, and a cell keeps the parent that finds it first.
 struct Reach {
   std::vector<int64_t> distance;  ///< steps from the origin, -1 where out of reach

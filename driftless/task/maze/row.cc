@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
 #include "driftless/task/maze/path.h"
@@ -47,9 +47,9 @@ std::string write(std::span<const Example> examples) {
 bool claims(std::string_view text) { return text.find("##") != std::string_view::npos; }
 
 Example solve_line(std::string_view line) {
-  auto labelled = label(parse_line(line));
-  DRIFTLESS_REQUIRE(labelled, ErrorCode::InvalidArgument, "board: no way leads from S to G");
-  return example_of(std::move(*labelled));
+  auto labeled = label(parse_line(line));
+  DRIFTLESS_REQUIRE(labeled, ErrorCode::InvalidArgument, "board: no way leads from S to G");
+  return example_of(std::move(*labeled));
 }
 
 Outcome check(const Example& example, std::span<const uint8_t> prediction) {
@@ -87,7 +87,7 @@ std::optional<Example> attempt(const GeneratorRequest& request, Rng& rng) {
 constexpr Generator kGenerator = {.options = kOptions, .attempt = attempt, .usual_side = 30};
 
 /// One of the eight of the square. A maze has hundreds of shortest paths or more and the rule that
-/// chooses one knows directions, so an image is labelled anew.
+/// chooses one knows directions, so an image is labeled anew.
 Example random_image(const Example& board, Rng& rng) {
   const auto symmetry = dihedral_from_id(static_cast<int64_t>(rng.below(kDihedralCount)));
   auto image = label(apply(symmetry, board_from_tokens(board.input)));

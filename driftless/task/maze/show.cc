@@ -55,13 +55,13 @@ Extent painted_extent(int64_t cells) {
 
 std::string audit(std::span<const Example> examples, const std::string& where) {
   require_answers(examples, where, [](const Example& example) {
-    const auto labelled = label(board_from_tokens(example.input));
-    return labelled && check(*labelled, example.label) != Outcome::Wrong;
+    const auto labeled = label(board_from_tokens(example.input));
+    return labeled && check(*labeled, example.label) != Outcome::Wrong;
   });
   int64_t other_path = 0;
   for (const Example& example : examples) {
-    const auto labelled = label(board_from_tokens(example.input));
-    if (labelled->answer.cells != example.label) ++other_path;
+    const auto labeled = label(board_from_tokens(example.input));
+    if (labeled->answer.cells != example.label) ++other_path;
   }
   return told("labels that the labelling rule does not give", other_path);
 }

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/sudoku/solver.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "driftless/base/error.h"
-#include "driftless/base/text_file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/task/csv.h"
 #include "driftless/task/sudoku/augment.h"
 #include "driftless/task/sudoku/canonical.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/task/arc/json.h"
 #include "driftless/task/arc/rows.h"
@@ -102,7 +102,7 @@ TEST_F(Arc, EveryVariantIsAskedWithItsPuzzleRow) {
     seen.push_back(record.at("name").get<std::string>() + " " +
                    record.at("question").get<std::string>().substr(0, 5));
   }
-  // t1 turns counter-clockwise: the first row becomes the first column from the bottom, and colours
+  // t1 turns counter-clockwise: the first row becomes the first column from the bottom, and colors
   // 1 and 2 are swapped. t6 transposes.
   EXPECT_EQ(seen, (std::vector<std::string>{"a 12|??", "a|||t1|||0213456789 14|??", "b 5|???",
                                             "b|||t6|||0123456798 5|???", "b 678|?",

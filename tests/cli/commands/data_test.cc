@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/checkpoint.h"
 
 #include "tests/cli/dataset_folder.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/model_file.h"
 #include "driftless/store/torch/yaml.h"
 

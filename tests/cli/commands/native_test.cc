@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/model/presets.h"
 #include "driftless/store/random_checkpoint.h"
 
@@ -51,16 +51,36 @@ TEST_F(NativeCommands, PackedNativeSimulatedAndSourceAgree) {
   EXPECT_NE(info.out.find("native      runs on"), std::string::npos) << info.out;
 }
 
-TEST_F(NativeCommands, ScalesWithFractionsArePackedAndSimulated) {
-  const std::string scheme = " --weights int4/block32,scale=e5m3 --acts int4/block32,scale=e5m3";
+TEST_F(NativeCommands, ScalesWithFractionsArePackedSimulatedAndNative) {
+  const std::string format = "int4/block32,scale=e5m3";
+  const std::string scheme = " --weights " + format + " --acts " + format;
   const std::string packed = file("packed.safetensors");
   const Outcome outcome = driftless("quantize " DRIFTLESS_MODEL " " + packed + scheme);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("native: no: "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("simulation only"), std::string::npos) << outcome.out;
-  EXPECT_EQ(predictions(packed, ""), predictions(DRIFTLESS_MODEL, scheme));
+  EXPECT_NE(outcome.out.find("native: yes"), std::string::npos) << outcome.out;
+  const std::string windowed = " --weights " + format + ",window=0 --acts " + format + ",window=0";
+  EXPECT_EQ(predictions(packed, ""), predictions(DRIFTLESS_MODEL, windowed));
+  EXPECT_EQ(predictions(packed, "--native"), predictions(DRIFTLESS_MODEL, "--native" + scheme));
+  // Logits of the float heads are summed in another order; the digits are the same.
+  EXPECT_EQ(predictions(packed, "--native").substr(0, 200), predictions(packed, "").substr(0, 200));
   const Outcome info = driftless("info " + packed);
-  EXPECT_NE(info.out.find("int4/block32,scale=e5m3, 4.2"), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("int4/block32,scale=e5m3,window=0, 4.2"), std::string::npos) << info.out;
+}
+
+TEST_F(NativeCommands, BitsAreSearchedFor) {
+  const std::string packed = file("packed.safetensors");
+  cli_testing::save_tiny_model(file("model.safetensors"), 1);
+  const std::string command = "quantize " + file("model.safetensors") + " " + packed;
+  const Outcome outcome = driftless(command + " --bits 4.25 --calibration-boards 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* step : {"mxint4 ", "scale=e5m3", "scale=s4m3", "clip", "gptq", "gptaq"})
+    EXPECT_NE(("\n" + outcome.out).find(std::string("\n") + step), std::string::npos) << step;
+  EXPECT_NE(outcome.out.find("kept"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("native: yes"), std::string::npos) << outcome.out;
+  const Outcome info = driftless("info " + packed);
+  EXPECT_NE(info.out.find("search on 34 generated boards, seed 1"), std::string::npos) << info.out;
+  expect_failure(driftless(command + " --bits 1"), 10, "2.25");
+  expect_failure(driftless(command + " --bits 4.25 --weights mxint4"), 10, "--bits looks for");
 }
 
 TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
@@ -85,6 +105,8 @@ TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
     EXPECT_FALSE(predictions(packed, "--native").empty());
   }
   expect_failure(quantize("--method gptk"), 2, "did you mean 'gptq'");
+  EXPECT_EQ(quantize("--method clip,gptq").exit_code, 0);
+  EXPECT_NE(driftless("info " + packed).out.find("clip,gptq: second"), std::string::npos);
 }
 
 TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/cli/program.h"
 

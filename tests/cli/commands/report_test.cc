@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/study/record/trace.h"
 
 #include "tests/cli/program.h"

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
-#include "driftless/base/text.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/text/text.h"
 #include "driftless/store/checkpoint.h"
 #include "driftless/study/record/record.h"
 

@@ -20,6 +20,7 @@ struct Job {
   const char* name;
   std::string arguments;    // before the file that it writes
   bool adds_lines = false;  // to a file of records, which a second run goes on with
+  bool varies = false;      // JSON whose figures are measured
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name; }

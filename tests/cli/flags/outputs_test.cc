@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/cli/program.h"
 #include "tests/cli/tiny_model.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/cli/program.h"
 

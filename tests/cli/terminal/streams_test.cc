@@ -11,7 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
+#include "driftless/cli/flags/json_values.h"
 
 #include "tests/cli/program.h"
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/cli/terminal/progress.h"
 
 #include "tests/cli/program.h"

@@ -39,6 +39,13 @@ static int run_board(const uint8_t* tokens, uint32_t puzzle) {
   return 0;
 }
 
+static int run_self_test(void) {
+  const uint64_t before = port_instructions();
+  const int code = probe_self_test(&model);
+  put_hex("instructions ", port_instructions() - before);
+  return code;
+}
+
 static int run_wrong_calls(void) {
   uint8_t tokens[PROBE_CELLS] = {0};
   float logits[PROBE_VOCABULARY];
@@ -64,7 +71,7 @@ static int run_wrong_calls(void) {
 int main(void) {
   int board, code = 0;
   if (WRONG_CALLS) code = run_wrong_calls();
-  if (code == 0) code = probe_self_test(&model);
+  if (code == 0) code = run_self_test();
   if (code == 0 && WRONG_CALLS) {
     float logits[PROBE_VOCABULARY];
     if (probe_logits(&model, PROBE_CELLS, logits) != PROBE_BAD_CELL) code = 20;

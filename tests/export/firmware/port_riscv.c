@@ -59,7 +59,7 @@ void begin(void) {
   __asm__ volatile(
       ".option push\n .option arch, +zicsr\n csrw mtvec, %0\n csrs mstatus, %1\n .option pop"
       :
-      : "r"(fault), "r"(0x2000)); /* floats on, where there are any */
+      : "r"(fault), "r"(0x2200)); /* floats and vectors on, where there are any */
   for (at = &bss_first; at < &bss_last; at++) *at = 0;
   leave((uint32_t)main());
 }

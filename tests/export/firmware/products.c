@@ -9,16 +9,28 @@
 enum { BLOCKS = 8, ROWS = 16, PAIRS = 64 };
 
 static uint8_t codes[PAIRS * 2 * BLOCKS * 16];
-static int8_t work[2 * BLOCKS * PROBE_PLACE];
-static int8_t rows[ROWS * BLOCKS * 32];
+static int32_t work[2 * BLOCKS * PROBE_PLACE / 4];
+static probe_code rows[ROWS * BLOCKS * 32];
 static int32_t sums[2 * ROWS];
 
+static void put_pair(const uint8_t* pair) {
+  uint32_t block;
+  for (block = 0; block < BLOCKS; block++) {
+    const uint8_t* const both[2] = {pair + block * 16, pair + (BLOCKS + block) * 16};
+    const unsigned shifts[2] = {block % 5, (block + 1) % 5};
+    probe_put4(work + block * PROBE_PLACE / 2, both, shifts);
+  }
+}
+
 static void run(void) {
-  uint32_t pair, block;
+  uint32_t pair, row, i;
   for (pair = 0; pair < PAIRS; pair++) {
-    for (block = 0; block < 2 * BLOCKS; block++)
-      probe_put4(work + block * PROBE_PLACE, codes + (pair * 2 * BLOCKS + block) * 16, block % 5);
-    probe_dot(work, BLOCKS, rows, ROWS, sums);
+    put_pair(codes + pair * 2 * BLOCKS * 16);
+    for (row = 0; row < ROWS; row += PROBE_ROWS) {
+      const probe_code* together[PROBE_ROWS];
+      for (i = 0; i < PROBE_ROWS; i++) together[i] = rows + (row + i) * BLOCKS * 32;
+      probe_dot(work, BLOCKS, together, sums + 2 * row);
+    }
   }
 }
 
@@ -30,10 +42,10 @@ static int is_right(void) {
     for (row = 0; row < ROWS; row++) {
       int32_t sum = 0;
       for (k = 0; k < BLOCKS * 32; k++) {
-        const uint32_t block = 2 * (k / 32) + output;
-        const uint8_t byte = pair[block * 16 + k % 16];
+        const uint32_t block = k / 32;
+        const uint8_t byte = pair[(output * BLOCKS + block) * 16 + k % 16];
         const int32_t code = (k % 32 < 16 ? byte & 15 : byte >> 4) ^ 8;
-        sum += (code - 8) * (1 << block % 5) * rows[row * BLOCKS * 32 + k];
+        sum += (code - 8) * (1 << (block + output) % 5) * rows[row * BLOCKS * 32 + k];
       }
       if (sum != sums[2 * row + output]) return 0;
     }
@@ -47,11 +59,12 @@ int main(void) {
   char text[24] = "thousandths ";
   for (i = 0; i < sizeof(codes); i++)
     codes[i] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
-  for (i = 0; i < sizeof(rows); i++)
-    rows[i] = (int8_t)((int)((state = state * 1664525 + 1013904223) >> 24) - 128);
-  for (i = 0; i < sizeof(codes); i++)
-    if ((codes[i] & 15) == 8 || codes[i] >> 4 == 8)
-      codes[i] = 0; /* mantissas lie within -7 ... 7 */
+  for (i = 0; i < ROWS * BLOCKS * 32; i++)
+    rows[i] = (probe_code)((int)((state = state * 1664525 + 1013904223) >> 24) - 128);
+  /* The largest sums that there can be: a block of -8 times rows of -128 and 127. */
+  memset(codes + (PAIRS - 1) * 2 * BLOCKS * 16, 0x88, 16);
+  memset(codes + ((PAIRS - 1) * 2 + 1) * BLOCKS * 16, 0x88, 16);
+  for (i = 0; i < 2 * BLOCKS * 32; i++) rows[i] = (probe_code)(i < BLOCKS * 32 ? -128 : 127);
   count = port_instructions();
   run();
   count = (port_instructions() - count) * 1000 / products;

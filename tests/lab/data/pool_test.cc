@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/task/maze/csv.h"
 #include "driftless/task/maze/generator.h"
 #include "driftless/task/sudoku/csv.h"

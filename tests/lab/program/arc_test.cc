@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/base/rng.h"
 
 #include "tests/testing/run_program.h"
@@ -57,7 +57,7 @@ log_every = 50
 eval_every = 100
 )";
 
-/// Two rules on 3x3 grids of two colours, to keep them and to swap them; each shows 40 pairs and
+/// Two rules on 3x3 grids of two colors, to keep them and to swap them; each shows 40 pairs and
 /// asks one more.
 Json tasks() {
   Rng rng(1);

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/file.h"
-#include "driftless/base/text.h"
+#include "driftless/base/files/file.h"
+#include "driftless/base/text/text.h"
 
 #include "tests/lab/program/train_process.h"
 #include "tests/testing/run_program.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/quant/plan/plan_json.h"
 #include "driftless/quant/plan/planned_layer.h"
 

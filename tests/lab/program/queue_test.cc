@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/lab/program/train_process.h"
 #include "tests/testing/run_program.h"

@@ -13,7 +13,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/lab/train/run_state.h"
 
 #include "tests/lab/program/train_process.h"

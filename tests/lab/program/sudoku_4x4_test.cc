@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "driftless/base/text.h"
+#include "driftless/base/text/text.h"
 
 #include "tests/testing/run_program.h"
 #include "tests/testing/temp_dir.h"

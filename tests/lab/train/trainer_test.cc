@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/lab/train/train_loop.h"
 
 #include "tests/lab/tiny_run.h"

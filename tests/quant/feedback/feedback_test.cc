@@ -153,7 +153,8 @@ TEST(Feedback, IndependentInputsRoundToNearest) {
   for (size_t i = 0; i < 64; ++i) inputs[i * 65] = 2;
   const std::vector<float> weight = testing::gaussian_values(3 * 64, 5);
   for (const char* text : {"mxint4", "mxint4,rule=mse,window=2", "int4/block32,scale=e5m3,rule=mse",
-                           "int4/channel", "int4/tensor", "uint4/group16", "nvfp4", "mxfp4"}) {
+                           "int4_full/block32,scale=s4m3,window=0", "int4/channel", "int4/tensor",
+                           "uint4/group16", "nvfp4", "mxfp4"}) {
     const Quantizer quantizer(parse_quant_spec(text));
     const ConstMat view{weight.data(), 3, 64};
     EXPECT_EQ(values_of(quantize_with_feedback(quantizer, view, moments_of(inputs, 64)).matrix),
@@ -166,8 +167,9 @@ TEST(Feedback, OutputsComeCloserThanByNearest) {
   constexpr int64_t kLength = 96;
   const std::vector<float> inputs = correlated_rows(500, kLength, 8);
   const std::vector<float> weight = testing::gaussian_values(kLength, 9);
-  for (const char* text : {"mxint4", "mxint4,window=4", "int4/block32,scale=e5m3",
-                           "int3/block16,scale=fp16", "nvfp4"}) {
+  for (const char* text :
+       {"mxint4", "mxint4,window=4", "int4/block32,scale=e5m3", "int4/block32,scale=e5m3,window=0",
+        "int4_full/block32,scale=s4m3,window=0", "int3/block16,scale=fp16", "nvfp4"}) {
     const Quantizer quantizer(parse_quant_spec(text));
     const ConstMat view{weight.data(), 1, kLength};
     const auto rounded = quantize_with_feedback(quantizer, view, moments_of(inputs, kLength));

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/store/npy_bytes.h"
 #include "tests/testing/bytes.h"
@@ -56,6 +56,18 @@ class DatasetFolder : public ::testing::Test {
 
   driftless::testing::TempDir dir_;
 };
+
+TEST_F(DatasetFolder, WhatWasWrittenHalfIsNoDataSet) {
+  const PuzzleDataset set = read();
+  const auto labels = dir_.path() / "train" / "all__labels.npy";
+  std::filesystem::remove(labels);
+  std::filesystem::create_directory(labels);
+  expect_error(ErrorCode::Io, "all__labels.npy", [&] { write_dataset(dir_.path(), "train", set); });
+  EXPECT_FALSE(is_dataset(dir_.path()));
+  std::filesystem::remove(labels);
+  write_dataset(dir_.path(), "train", set);
+  EXPECT_EQ(read().labels, set.labels);
+}
 
 TEST_F(DatasetFolder, ReadsAllParts) {
   const PuzzleDataset set = read();

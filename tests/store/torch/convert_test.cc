@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/store/torch/yaml.h"
 
 #include "tests/store/npy_bytes.h"
@@ -314,6 +314,19 @@ TEST_F(Convert, AnArrayWithNanIsRefused) {
   expect_error(ErrorCode::Numeric, "a.npy: not a finite number; got nan at element 1",
                [&] { run("a.npy"); });
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "out.safetensors"));
+}
+
+TEST_F(Convert, ALargeFileThatIsNoModelIsRefusedByItsHeader) {
+  constexpr uint64_t kBytes = uint64_t{1} << 40;  // a hole in the file, more than any memory
+  const std::string header = R"({"a":{"dtype":"U8","shape":[1099511627776],)"
+                             R"("data_offsets":[0,1099511627776]}})";
+  put("large", little_endian(uint64_t{header.size()}) + header);
+  std::error_code error;
+  std::filesystem::resize_file(dir_.path() / "large", 8 + header.size() + kBytes, error);
+  if (error) GTEST_SKIP() << "no file of that size here: " << error.message();
+  expect_error(ErrorCode::BadFile, "is this a recursive reasoner", [&] { run("large"); });
+  expect_error(ErrorCode::BadFile, "is this a recursive reasoner",
+               [&] { open_model(dir_.path() / "large"); });
 }
 
 }  // namespace

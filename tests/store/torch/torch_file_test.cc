@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/store/small_model.h"
 #include "tests/store/torch_bytes.h"

@@ -22,8 +22,8 @@ Grid round_trip(const Variant& variant, const Grid& grid) {
   return undo(parse_variant_name(variant_name("task", variant)).variant, seen);
 }
 
-TEST(ArcAugment, RenamesColoursThenMovesCells) {
-  Variant variant{.colour_to = {0, 2, 1, 3, 4, 5, 6, 7, 9, 8}, .symmetry = Dihedral::Transpose};
+TEST(ArcAugment, RenamesColorsThenMovesCells) {
+  Variant variant{.color_to = {0, 2, 1, 3, 4, 5, 6, 7, 9, 8}, .symmetry = Dihedral::Transpose};
   const Grid grid{.extent = {.rows = 1, .columns = 3}, .cells = {0, 1, 8}};
   const Grid image = apply(variant, grid);
   EXPECT_EQ(image.extent, (Extent{.rows = 3, .columns = 1}));
@@ -75,8 +75,8 @@ TEST(ArcAugment, BlackStaysAndAllSymmetriesAppear) {
   std::set<Dihedral> symmetries;
   for (int64_t i = 0; i < 200; ++i) {
     const Variant variant = random_variant(rng);
-    EXPECT_EQ(variant.colour_to[0], 0);
-    EXPECT_EQ(std::set(variant.colour_to.begin(), variant.colour_to.end()).size(), 10u);
+    EXPECT_EQ(variant.color_to[0], 0);
+    EXPECT_EQ(std::set(variant.color_to.begin(), variant.color_to.end()).size(), 10u);
     symmetries.insert(variant.symmetry);
   }
   EXPECT_EQ(symmetries.size(), 8u);
@@ -95,11 +95,11 @@ TEST(ArcAugment, VariantsAreDistinct) {
     names.insert(image.name);
   }
   EXPECT_EQ(names.size(), 50u);
-  // Black squares look the same however turned and recoloured: no variant at all.
+  // Black squares look the same however turned and recolored: no variant at all.
   const Grid black{.extent = {.rows = 2, .columns = 2}, .cells = {0, 0, 0, 0}};
   const Puzzle dull{.name = "dull", .train = {{.input = black, .output = black}}, .test = {}};
   EXPECT_TRUE(distinct_variants(dull, 10, rng).empty());
-  // One colour on a square: eight other colours.
+  // One color on a square: eight other colors.
   const Grid red{.extent = {.rows = 1, .columns = 1}, .cells = {2}};
   const Puzzle plain{.name = "plain", .train = {{.input = red, .output = red}}, .test = {}};
   EXPECT_EQ(distinct_variants(plain, 100, rng).size(), 8u);

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/testing/expect_error.h"
 #include "tests/testing/shared_data.h"
@@ -76,10 +76,10 @@ TEST(ArcJson, WrongFilesSayWhere) {
   expect_bad("bad row; got array of 0", grid("[[]]"));
   expect_bad("bad row; got array of 1", grid("[[1,2],[3]]"));
   expect_bad("bad row; got number", grid("[1]"));
-  expect_bad("bad colour; got 10", grid("[[10]]"));
-  expect_bad("bad colour; got -1", grid("[[-1]]"));
-  expect_bad("bad colour; got 0.5", grid("[[0.5]]"));
-  expect_bad("bad colour; got array", grid("[[[1]]]"));
+  expect_bad("bad color; got 10", grid("[[10]]"));
+  expect_bad("bad color; got -1", grid("[[-1]]"));
+  expect_bad("bad color; got 0.5", grid("[[0.5]]"));
+  expect_bad("bad color; got array", grid("[[[1]]]"));
   std::string wide = "[[0";
   for (int i = 0; i < 30; ++i) wide += ",0";
   expect_bad("bad row; got array of 31", grid(wide + "]]"));

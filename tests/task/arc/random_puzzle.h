@@ -10,7 +10,7 @@ namespace driftless::task::arc {
 inline Grid random_grid(Extent extent, Rng& rng) {
   Grid grid{.extent = extent};
   for (int64_t i = 0; i < extent.size(); ++i)
-    grid.cells.push_back(static_cast<uint8_t>(rng.below(kColours)));
+    grid.cells.push_back(static_cast<uint8_t>(rng.below(kColorCount)));
   return grid;
 }
 

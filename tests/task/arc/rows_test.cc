@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 
 #include "tests/task/arc/random_puzzle.h"
 #include "tests/testing/expect_error.h"
@@ -36,7 +36,7 @@ TEST(ArcIdentifiers, GiveATaskItsRowsOriginalFirst) {
   EXPECT_EQ(a[1].variant.symmetry, Dihedral::Turn90);
   EXPECT_EQ(a[2].row, 5);
   EXPECT_EQ(a[2].variant.symmetry, Dihedral::AntiTranspose);
-  EXPECT_EQ(a[2].variant.colour_to[8], 9);
+  EXPECT_EQ(a[2].variant.color_to[8], 9);
   EXPECT_TRUE(identifiers.of("c").empty());
   EXPECT_TRUE(identifiers.of("<blank>").empty());
 }
@@ -103,7 +103,7 @@ TEST(ArcRows, WrongInput) {
   const Grid dot{.extent = {.rows = 1, .columns = 1}, .cells = {3}};
   Example broken{.name = "a", .input = encode(dot, {.side = 5, .row = 2}), .label = {}};
   broken.label = broken.input;
-  broken.input.back() = kFirstColourToken;
+  broken.input.back() = kFirstColorToken;
   expect_error(ErrorCode::InvalidArgument, "no grid with end marks",
                [&] { return puzzles_of(std::vector{broken}); });
   broken.input.assign(25, 0);

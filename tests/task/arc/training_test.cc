@@ -68,7 +68,7 @@ TEST(ArcTraining, PairsMoveTogetherAndOneOfAVariantStaysTopLeft) {
       while (tokens[i] == 0) ++i;
       return i;
     };
-    // The first colour of a grid is its top left corner.
+    // The first color of a grid is its top left corner.
     EXPECT_EQ(first(row.input), first(row.label));
     if (first(row.input) == 0)
       ++top_left[row.name];

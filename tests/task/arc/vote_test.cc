@@ -15,7 +15,7 @@ namespace {
 
 using driftless::testing::expect_error;
 
-Grid cell(uint8_t colour) { return {.extent = {.rows = 1, .columns = 1}, .cells = {colour}}; }
+Grid cell(uint8_t color) { return {.extent = {.rows = 1, .columns = 1}, .cells = {color}}; }
 
 /// A vote for `answer` to `input`, cast through a random variant of the task.
 void cast(Ballot& ballot, const Grid& input, const Grid& answer, double logit, Rng& rng) {

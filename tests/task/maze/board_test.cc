@@ -40,9 +40,9 @@ TEST(MazeBoard, SymmetriesKeepShortestPaths) {
   const Puzzle puzzle = generate({.side = 12, .min_path_cells = 15}, rng);
   for (int64_t id = 0; id < kDihedralCount; ++id) {
     const Puzzle image = apply(dihedral_from_id(id), puzzle);
-    const Puzzle relabelled = label(image.question).value();
-    EXPECT_EQ(relabelled.path_cells, puzzle.path_cells);
-    EXPECT_NE(check(relabelled, image.answer.cells), Outcome::Wrong);
+    const Puzzle relabeled = label(image.question).value();
+    EXPECT_EQ(relabeled.path_cells, puzzle.path_cells);
+    EXPECT_NE(check(relabeled, image.answer.cells), Outcome::Wrong);
     EXPECT_EQ(apply(inverse(dihedral_from_id(id)), image), puzzle);
   }
   EXPECT_EQ(to_line(apply(Dihedral::Turn90, parse_line("S  G"))), " GS ");

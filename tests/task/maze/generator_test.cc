@@ -18,7 +18,7 @@ int64_t open_count(const Board& board) {
   return board.size() - std::count(board.cells.begin(), board.cells.end(), kWall);
 }
 
-TEST(MazeGenerator, ScatteredBoardsHaveLongLabelledPaths) {
+TEST(MazeGenerator, ScatteredBoardsHaveLongLabeledPaths) {
   Rng rng(1);
   for (int64_t i = 0; i < 3; ++i) {
     const Puzzle puzzle = generate({}, rng);

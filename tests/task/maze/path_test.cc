@@ -28,7 +28,7 @@ TEST(MazePath, PrefersDownThenLeftThenRightThenUp) {
   EXPECT_EQ(label(parse_line("S       G"))->path_cells, 5);
 }
 
-TEST(MazePath, NeighbouringEndsAndClosedWays) {
+TEST(MazePath, NeighboringEndsAndClosedWays) {
   const auto beside = label(parse_line("SG  "));
   EXPECT_EQ(beside->path_cells, 2);
   EXPECT_EQ(beside->answer, beside->question);

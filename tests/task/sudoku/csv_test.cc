@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/base/file.h"
+#include "driftless/base/files/file.h"
 #include "driftless/task/sudoku/generator.h"
 
 #include "tests/testing/expect_error.h"

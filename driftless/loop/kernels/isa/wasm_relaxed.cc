@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// WebAssembly's relaxed vectors may multiply and add with one rounding or with two, as the engine
+// and the processor like. JavaScript takes this set only where a test at the start has seen one
+// rounding (web/src/relaxed.js), which is every processor with such an instruction; else the
+// kernels of wasm_simd get the same bits through double precision.
+#include <cstdint>
+
+#include <wasm_simd128.h>
+
+namespace driftless::loop {
+namespace {
+
+typedef float Vector __attribute__((vector_size(16)));
+constexpr int64_t kTileRows = 4;
+
+/// a * b + c.
+[[gnu::always_inline]] inline v128_t fused_lanes(v128_t a, v128_t b, v128_t c) noexcept {
+  return __builtin_wasm_relaxed_madd_f32x4(a, b, c);
+}
+
+[[gnu::always_inline]] inline float fused(float a, float b, float c) noexcept {
+  return wasm_f32x4_extract_lane(
+      fused_lanes(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
+}
+
+[[gnu::always_inline]] inline void fuse(Vector& sum, float factor, const Vector& b) noexcept {
+  sum = __builtin_bit_cast(Vector,
+                           fused_lanes(wasm_f32x4_splat(factor), __builtin_bit_cast(v128_t, b),
+                                       __builtin_bit_cast(v128_t, sum)));
+}
+
+}  // namespace
+}  // namespace driftless::loop
+
+#include "driftless/loop/kernels/epilogue_loops.inc"
+#include "driftless/loop/kernels/epilogues.h"
+
+namespace driftless::loop {
+namespace {
+
+/// exp_of_minus_magnitude of four lanes: the compiler makes no vectors of single fused products.
+[[gnu::always_inline]] inline v128_t exp_lanes(v128_t x) noexcept {
+  const v128_t round = wasm_f32x4_const_splat(12582912.0f);
+  const v128_t m = wasm_i32x4_min(wasm_v128_and(x, wasm_i32x4_const_splat(0x7fffffff)),
+                                  wasm_i32x4_const_splat(__builtin_bit_cast(int32_t, 87.0f)));
+  const v128_t shifted = fused_lanes(m, wasm_f32x4_const_splat(-1.44269504f), round);
+  const v128_t n = wasm_f32x4_sub(shifted, round);
+  const v128_t r =
+      fused_lanes(n, wasm_f32x4_const_splat(2.12194440e-4f),
+                  fused_lanes(n, wasm_f32x4_const_splat(-0.693359375f), wasm_f32x4_neg(m)));
+  v128_t p = wasm_f32x4_const_splat(1.38368353e-3f);
+  p = fused_lanes(p, r, wasm_f32x4_const_splat(8.37482419e-3f));
+  p = fused_lanes(p, r, wasm_f32x4_const_splat(4.16682251e-2f));
+  p = fused_lanes(p, r, wasm_f32x4_const_splat(1.66664198e-1f));
+  p = fused_lanes(p, r, wasm_f32x4_const_splat(4.99999911e-1f));
+  p = fused_lanes(p, r, wasm_f32x4_const_splat(1.0f));
+  p = fused_lanes(p, r, wasm_f32x4_const_splat(1.0f));
+  return wasm_i32x4_add(p, wasm_i32x4_shl(shifted, 23));
+}
+
+void silu_mul_lanes(const float* __restrict gate, const float* __restrict up, float* __restrict out,
+                    int64_t count) noexcept {
+  const v128_t one = wasm_f32x4_const_splat(1.0f);
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const v128_t x = wasm_v128_load(gate + i);
+    const v128_t e = exp_lanes(x);
+    const v128_t above = wasm_f32x4_div(one, wasm_f32x4_add(one, e));
+    const v128_t below = wasm_f32x4_mul(e, above);
+    const v128_t share =
+        wasm_v128_bitselect(below, above, wasm_f32x4_lt(x, wasm_f32x4_const_splat(0.0f)));
+    wasm_v128_store(out + i, wasm_f32x4_mul(wasm_f32x4_mul(x, share), wasm_v128_load(up + i)));
+  }
+  silu_mul(gate + i, up + i, out + i, count - i);
+}
+
+}  // namespace
+}  // namespace driftless::loop
+
+namespace driftless::loop::wasm_relaxed {
+extern constinit const EpilogueSet kKernels = {
+    "wasm_relaxed",   add,     add_sum,     silu_mul_lanes, add_norm,
+    add_norm_columns, softmax, share_codes, multiply,       multiply_rounded};
+}  // namespace driftless::loop::wasm_relaxed
