@@ -40,6 +40,39 @@ inline constexpr size_t kMaxTomlBytes = size_t{1} << 18;
 /// beyond its line.
 inline constexpr int64_t kMaxTomlDots = 64;
 
+/// The end of the one-line string that starts at `start`: behind its closing quote, or its line's
+/// end.
+inline size_t end_of_toml_string(std::string_view text, size_t start) {
+  const char quote = text[start];
+  size_t at = start + 1;
+  while (at < text.size() && text[at] != quote && text[at] != '\n')
+    at += text[at] == '\\' && quote == '"' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+/// toml++ declares it impossible that a letter from U+00A1 to U+0499 stands where a space may, so
+/// such letters are for comments and strings of one line. Throws BadConfig elsewhere.
+inline void require_ascii_toml_keys(std::string_view text, std::string_view where) {
+  const auto is_foreign = [](char letter) { return static_cast<unsigned char>(letter) >= 0x80; };
+  const bool has_long_strings = text.find("\"\"\"") != std::string_view::npos ||
+                                text.find("\'\'\'") != std::string_view::npos;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  while (at < text.size()) {
+    DRIFTLESS_REQUIRE(
+        !is_foreign(text[at]), ErrorCode::BadConfig, where, ":",
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'),
+        ": got a letter outside ASCII; expected one only in comments and in strings "
+        "of one line");
+    if (!has_long_strings && text[at] == '#')
+      at = std::min(text.find('\n', at), text.size());
+    else if (!has_long_strings && (text[at] == '"' || text[at] == '\''))
+      at = end_of_toml_string(text, at);
+    else
+      ++at;
+  }
+}
+
 /// Throws BadConfig on text that toml++ is not to see.
 inline void require_modest_toml(std::string_view text, std::string_view where) {
   DRIFTLESS_REQUIRE(text.size() <= kMaxTomlBytes, ErrorCode::BadConfig, where, "; got ",
@@ -82,6 +115,7 @@ inline int64_t surprising_line(std::string_view text) {
 /// text.
 inline toml::table parse_toml(std::string_view text, std::string_view where) {
   require_modest_toml(text, where);
+  require_ascii_toml_keys(text, where);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
