@@ -89,6 +89,14 @@ TEST(Recipe, MalformedKeysAndValuesAreErrorsInEveryBuild) {
   EXPECT_ERROR(parse("[[rows]]\nsteps = [1,\n}, 2]\n\n"), code, "recipe:5: ");
 }
 
+TEST(Recipe, LettersOutsideAsciiStandInCommentsAndStringsOfOneLine) {
+  const auto code = ErrorCode::BadConfig;
+  for (const char* const text : {"A\u0121 = 1", "a = 1 \u0121", "a = \"b\" \u0121",
+                                 "a = 'b\\' \u0121", "\"\"\"a\"\"\"\"\u0121", "a = '''\u0121'''"})
+    EXPECT_ERROR(parse(std::string("\n") + text), code, "recipe:4: got a letter outside ASCII");
+  EXPECT_ERROR(parse("# \u0121\nrows = \"a\\\"\u0121\"\n[=]"), code, "recipe:5: malformed TOML");
+}
+
 TEST(Recipe, KeysThatOpenTablesWithoutEndAreRefusedBeforeTheyCostAnything) {
   const auto code = ErrorCode::BadConfig;
   std::string dots;

@@ -43,10 +43,10 @@ inline constexpr int64_t kMaxTomlDots = 64;
 /// The end of the one-line string that starts at `start`: behind its closing quote, or its line's
 /// end.
 inline size_t end_of_toml_string(std::string_view text, size_t start) {
-  const char quote = text[start];
+  const char mark = text[start];
   size_t at = start + 1;
-  while (at < text.size() && text[at] != quote && text[at] != '\n')
-    at += text[at] == '\\' && quote == '"' ? 2 : 1;
+  while (at < text.size() && text[at] != mark && text[at] != '\n')
+    at += size_t{text[at] == '\\' && mark == '"' ? 2U : 1U};
   return std::min(at + 1, text.size());
 }
 
@@ -54,16 +54,15 @@ inline size_t end_of_toml_string(std::string_view text, size_t start) {
 /// such letters are for comments and strings of one line. Throws BadConfig elsewhere.
 inline void require_ascii_toml_keys(std::string_view text, std::string_view where) {
   const auto is_foreign = [](char letter) { return static_cast<unsigned char>(letter) >= 0x80; };
-  const bool has_long_strings = text.find("\"\"\"") != std::string_view::npos ||
-                                text.find("\'\'\'") != std::string_view::npos;
+  const bool has_long_strings =
+      text.find("\"\"\"") != std::string_view::npos || text.find("'''") != std::string_view::npos;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   while (at < text.size()) {
     DRIFTLESS_REQUIRE(
         !is_foreign(text[at]), ErrorCode::BadConfig, where, ":",
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'),
-        ": got a letter outside ASCII; expected one only in comments and in strings "
-        "of one line");
+        ": got a letter outside ASCII; expected one only in comments and one-line strings");
     if (!has_long_strings && text[at] == '#')
       at = std::min(text.find('\n', at), text.size());
     else if (!has_long_strings && (text[at] == '"' || text[at] == '\''))
