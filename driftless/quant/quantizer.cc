@@ -93,7 +93,7 @@ void Quantizer::fake_rows(ConstMat in, Mat out) const {
   for (int64_t row = 0; row < in.rows; ++row) {
     const float* const x = in.row(row).data();
     float* const y = out.row(row).data();
-    const int64_t stopped = is_block ? kernels_->fake_blocks(block_scaling_, x, groups, y)
+    const int64_t stopped = is_block ? kernels_->fake_blocks(block_scaling_, x, groups, y, nullptr)
                                      : kernels_->fake_groups(element(), x, groups, y);
     if (stopped != kAllFinite) fail_not_finite(in);
   }
@@ -116,15 +116,12 @@ void Quantizer::fake_rows_on_units(ConstMat in, Mat out) const {
 
 void Quantizer::fake_rows_in_window(ConstMat in, Mat out) const {
   const Groups groups{in.cols, spec_.group};
-  std::vector<uint8_t> codes(static_cast<size_t>(in.cols));
   std::vector<uint8_t> scales(static_cast<size_t>(groups_per_row(spec_, in.cols)));
   for (int64_t row = 0; row < in.rows; ++row) {
     const float* const x = in.row(row).data();
     float* const y = out.row(row).data();
-    const int64_t stopped =
-        kernels_->encode_blocks(block_scaling_, x, groups, codes.data(), scales.data());
+    const int64_t stopped = kernels_->fake_blocks(block_scaling_, x, groups, y, scales.data());
     if (stopped != kAllFinite) fail_not_finite(in);
-    kernels_->fake_blocks(block_scaling_, x, groups, y);
     const uint8_t floor = window_floor(spec_, scales);
     // Above a lower code, so 2^-126 or more, as float scales have to be.
     const Scale raised{.scale = formats::E8m0fnu::decode(floor)};

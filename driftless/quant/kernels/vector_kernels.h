@@ -226,24 +226,29 @@ struct VectorKernels {
 
   template <class Rounding>
   static int64_t fake_blocks_rounded(const formats::BlockScaling& scaling, const Rounding& round,
-                                     const float* x, Groups groups, float* out) noexcept {
-    return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length, float absmax) {
-      const int exponent = shared_exponent(scaling, round, x + first, length, absmax);
-      const F inverse = V::set(formats::power_of_two(-exponent));
-      const F scale = V::set(formats::power_of_two(exponent));
-      transform(x + first, length, out + first,
-                [&](F v) { return V::mul(round(V::mul(v, inverse)), scale); });
-    });
+                                     const float* x, Groups groups, float* out,
+                                     uint8_t* scales) noexcept {
+    return for_each_group(
+        x, groups, [&](int64_t index, int64_t first, int64_t length, float absmax) {
+          const int exponent = shared_exponent(scaling, round, x + first, length, absmax);
+          if (scales != nullptr)
+            scales[index] = static_cast<uint8_t>(exponent + formats::E8m0fnu::kBias);
+          const F inverse = V::set(formats::power_of_two(-exponent));
+          const F scale = V::set(formats::power_of_two(exponent));
+          transform(x + first, length, out + first,
+                    [&](F v) { return V::mul(round(V::mul(v, inverse)), scale); });
+        });
   }
 
   static int64_t fake_blocks(const formats::BlockScaling& scaling, const float* x, Groups groups,
-                             float* out) noexcept {
+                             float* out, uint8_t* scales) noexcept {
     const formats::Element& element = scaling.element;
-    if (!is_vectorizable(element)) return kScalarKernels.fake_blocks(scaling, x, groups, out);
+    if (!is_vectorizable(element))
+      return kScalarKernels.fake_blocks(scaling, x, groups, out, scales);
     if (is_uniform(element)) {
-      return fake_blocks_rounded(scaling, UniformRounding<V>(element), x, groups, out);
+      return fake_blocks_rounded(scaling, UniformRounding<V>(element), x, groups, out, scales);
     }
-    return fake_blocks_rounded(scaling, FloatRounding<V>(element), x, groups, out);
+    return fake_blocks_rounded(scaling, FloatRounding<V>(element), x, groups, out, scales);
   }
 
   template <class Rounding>
