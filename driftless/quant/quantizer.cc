@@ -190,6 +190,19 @@ void Quantizer::encode_rows(ConstMat in, QuantizedMatrix& out) const {
   }
 }
 
+void Quantizer::encode_run(const Scale& scale, std::span<const float> run, uint8_t* codes) const {
+  const bool is_integer =
+      element().code_sign == formats::CodeSign::TwosComplement && !is_asymmetric(element());
+  if (!is_integer) {
+    std::transform(run.begin(), run.end(), codes,
+                   [&](float x) { return static_cast<uint8_t>(encode(element(), scale, x)); });
+    return;
+  }
+  kernels_->encode_integers(element(), run.data(), std::ssize(run), {scale.scale, 0}, codes);
+  const auto mask = static_cast<uint8_t>((1 << element().bits) - 1);
+  for (size_t i = 0; i < run.size(); ++i) codes[i] &= mask;
+}
+
 QuantizedMatrix Quantizer::quantize(ConstMat in) const {
   DRIFTLESS_REQUIRE(!spec_.is_none() && element().bits <= 8, ErrorCode::Unsupported,
                     "quantize: codes of '", to_string(spec_),
@@ -210,9 +223,7 @@ QuantizedMatrix Quantizer::quantize(ConstMat in) const {
     } else {
       out.scales.floats.push_back(scale);
     }
-    const Scale& shared = scale;
-    std::transform(run.begin(), run.end(), out.codes.begin() + first,
-                   [&](float x) { return static_cast<uint8_t>(encode(element(), shared, x)); });
+    encode_run(scale, run, out.codes.data() + first);
   });
   return out;
 }
