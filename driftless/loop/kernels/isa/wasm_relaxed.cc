@@ -63,8 +63,4 @@ namespace {
 
 #include "driftless/loop/kernels/isa/wasm_lanes.inc"
 
-namespace driftless::loop::wasm_relaxed {
-extern constinit const EpilogueSet kKernels = {
-    "wasm_relaxed",   add,     add_sum,     silu_mul_lanes, add_norm,
-    add_norm_columns, softmax, share_codes, multiply,       multiply_rounded};
-}  // namespace driftless::loop::wasm_relaxed
+DRIFTLESS_EPILOGUE_SET_WITH(wasm_relaxed, "wasm_relaxed", silu_mul_lanes)
