@@ -37,7 +37,7 @@ function relativeDistance(a, b) {
 }
 
 const first = () => {
-  const model = models.find((one) => one);
+  const model = models.find((one) => one) ?? asFile;
   if (!model) throw new Error("model: none is loaded");
   return model;
 };
