@@ -40,7 +40,7 @@ async function inNode() {
   return steps.raceSteps(contestants, options);
 }
 
-/// A worker in a page of a file: ort's bundle as a module of its own, graphs and engine by message.
+/// A worker in a page of a file: ort's bundle as a module, graphs and engine by message.
 async function inChromium() {
   const {Browser} = await import("../../tests/report/browser/chromium.mjs");
   const {mkdtempSync, rmSync, writeFileSync} = await import("node:fs");
@@ -54,23 +54,24 @@ async function inChromium() {
     self.onmessage = async ({data}) => {
       try { postMessage(await (${raceInWorker})(data)); } catch (error) { postMessage({error: error.stack}); }
     };`;
+  // A page of a file has no origin of its own, so that a module comes as data.
+  const ort = `data:text/javascript;base64,${readFileSync(join(dist, "ort.wasm.bundle.min.mjs"), "base64")}`;
   const browser = await Browser.start();
   try {
     const page = await browser.open(join(place, "race.html"));
     const give = (name, bytes) => page.evaluate(
       `void ((globalThis.parts ??= {})["${name}"] = Uint8Array.from(atob("${Buffer.from(bytes).toString("base64")}"), (c) => c.charCodeAt(0)))`);
-    await give("ort", readFileSync(join(dist, "ort.wasm.bundle.min.mjs")));
     await give("wasm", readFileSync(join(dist, "ort-wasm-simd-threaded.wasm")));
     await give("engine", readFileSync(new URL("../../web/wasm/driftless.wasm", import.meta.url)));
     await give("model", readFileSync(model));
     for (const precision of ["float32", "int8"]) await give(precision, graph(precision));
     return await page.evaluate(`new Promise((resolve) => {
       const url = (text) => URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
-      const worker = new Worker(url(${JSON.stringify(worker)}), {type: "module"});
+      const worker = new Worker(url(${JSON.stringify(worker)}));
       worker.onmessage = ({data}) => resolve(data);
-      worker.onerror = ({message}) => resolve({error: message});
-      worker.postMessage({...parts, ort: url(parts.ort), shape: ${JSON.stringify(shape)},
-        tokens: ${JSON.stringify(tokens)}, options: ${JSON.stringify(options)}});
+      worker.onerror = ({message}) => resolve({error: message ?? "the worker did not start"});
+      worker.postMessage({...parts, shape: ${JSON.stringify(shape)},
+        tokens: ${JSON.stringify(tokens)}, ort: ${JSON.stringify(ort)}, options: ${JSON.stringify(options)}});
     })`);
   } finally {
     await browser.stop();
