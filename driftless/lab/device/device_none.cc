@@ -82,6 +82,10 @@ void block_scales(const quant::QuantSpec&, MatricesShape, Real, const void*, qua
                   Stream) {
   no_cuda("block_scales");
 }
+void stored_scales(const quant::QuantSpec&, MatricesShape, Real, const void*, quant::Scale*,
+                   Stream) {
+  no_cuda("stored_scales");
+}
 void extents(const quant::QuantSpec&, MatricesShape, int64_t, Real, const void*, quant::Extent*,
              Stream) {
   no_cuda("extents");

@@ -17,6 +17,21 @@ Teacher::Teacher(const model::ModelConfig& config, const at::Tensor& flat,
   });
 }
 
+StepOutput Teacher::follow(const States& start, const Inputs& inputs, StateTrail& followed) const {
+  const at::NoGradGuard no_gradients;
+  return net_.step(start, inputs, {.tap = &followed});
+}
+
+at::Tensor Teacher::apart(const StateTrail& trail, const StateTrail& followed) const {
+  at::Tensor sum;
+  for (size_t i = static_cast<size_t>(first_gradient_); i < trail.states().size(); ++i) {
+    const at::Tensor apart = (trail.states()[i] - followed.states()[i]).to(at::kFloat);
+    const at::Tensor square = (apart * apart).mean(at::IntArrayRef({1, 2})).sum();
+    sum = sum.defined() ? sum + square : square;
+  }
+  return sum / (static_cast<int64_t>(trail.states().size()) - first_gradient_);
+}
+
 at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& inputs,
                              const StateTrail& trail) const {
   StateTrail followed;
@@ -25,17 +40,18 @@ at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& 
     const at::Tensor is_free = carry.halted.unsqueeze(1).unsqueeze(2);
     const States start{at::where(is_free, initial.h, carry.followed.h),
                        at::where(is_free, initial.l, carry.followed.l)};
-    const StepOutput output = net_.step(start, inputs, {.tap = &followed});
+    const StepOutput output = follow(start, inputs, followed);
     carry.followed.h.copy_(output.states.h);
     carry.followed.l.copy_(output.states.l);
   }
-  at::Tensor sum;
-  for (size_t i = static_cast<size_t>(first_gradient_); i < trail.states().size(); ++i) {
-    const at::Tensor apart = (trail.states()[i] - followed.states()[i]).to(at::kFloat);
-    const at::Tensor square = (apart * apart).mean(at::IntArrayRef({1, 2})).sum();
-    sum = sum.defined() ? sum + square : square;
-  }
-  return sum / (static_cast<int64_t>(trail.states().size()) - first_gradient_);
+  return apart(trail, followed);
+}
+
+at::Tensor Teacher::step_distance(const States& start, const Inputs& inputs,
+                                  const StateTrail& trail) const {
+  StateTrail followed;
+  follow(start, inputs, followed);
+  return apart(trail, followed);
 }
 
 }  // namespace driftless::lab

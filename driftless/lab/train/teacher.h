@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-iteration distillation: the float model runs beside the quantized one, on the same boards
-// and along its own trajectory, and every state of the differentiated calls is drawn towards its.
+// Distillation: the float model runs beside the quantized one, on the same boards, and every state
+// of the differentiated calls is drawn towards its. It goes along its own trajectory, across
+// iterations, or starts each step from the quantized model's states.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,14 @@ class Teacher {
   at::Tensor distance(Carry& carry, const States& initial, const Inputs& inputs,
                       const StateTrail& trail) const;
 
+  /// The distance to one step from `start`, where `trail` started too.
+  [[nodiscard]] at::Tensor step_distance(const States& start, const Inputs& inputs,
+                                         const StateTrail& trail) const;
+
  private:
+  StepOutput follow(const States& start, const Inputs& inputs, StateTrail& followed) const;
+  [[nodiscard]] at::Tensor apart(const StateTrail& trail, const StateTrail& followed) const;
+
   RecursiveNet net_;
   int64_t first_gradient_;
 };

@@ -101,12 +101,12 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
                     recipe_.model.seq_len);
   require_resumable(recipe_, state_.recipe);
   state_.recipe = describe_text(recipe_);
+  DRIFTLESS_REQUIRE(recipe_.quant.distill == 0 || state_.teacher.defined(), ErrorCode::BadFile,
+                    "resume: no tensor 'teacher'; expected the weights that distillation follows");
   start_model();
   enter_stage(state_.step + 1);
   carry_ = starting_carry(run, *net_, fresh_, ranks());
-  if (recipe_.quant.distill == 0) return;
-  DRIFTLESS_REQUIRE(state_.teacher.defined(), ErrorCode::BadFile,
-                    "resume: no tensor 'teacher'; expected the weights that distillation follows");
+  if (recipe_.quant.distill == 0 || recipe_.quant.distill_steps) return;
   if (!carry_.followed.h.defined())
     carry_.followed = {carry_.states.h.clone(), carry_.states.l.clone()};
 }
@@ -129,7 +129,7 @@ void Trainer::start_model() {
     scales_.ema.copy_(scales_.values);
   }
   model_.emplace(recipe_.model, qat, float_weights(state_.optimizer),
-                 LogScales{scales_.values, scales_.grads});
+                 LogScales{scales_.values, scales_.grads}, state_.teacher);
 }
 
 Trainer::~Trainer() = default;
@@ -226,6 +226,8 @@ void Trainer::update(const PuzzleRows& puzzles) {
                   ranks().gather(puzzles.values.grad()), puzzle_rate_, recipe_.puzzle_weight_decay,
                   health_.is_bad());
   optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
+  model_->confine(state_.optimizer.values);
+  model_->confine(state_.optimizer.ema);
   optimizer_step(scales_, scale_options(recipe_.optimizer), scale_scalars_, health_.is_bad());
 }
 
@@ -241,9 +243,13 @@ void Trainer::run_step() {
   if (teacher_ != nullptr) options.tap = &trail;
   const StepOutput output = net_->step(states, inputs, options);
   Loss parts = loss_of(output, inputs);
-  if (teacher_ != nullptr)
-    parts.total =
-        parts.total + recipe_.quant.distill * teacher_->distance(carry_, initial, inputs, trail);
+  if (teacher_ != nullptr) {
+    const at::Tensor distance = recipe_.quant.distill_steps
+                                    ? teacher_->step_distance(states, inputs, trail)
+                                    : teacher_->distance(carry_, initial, inputs, trail);
+    const at::Tensor drawn = recipe_.quant.distill * distance;
+    parts.total = recipe_.quant.labels ? parts.total + drawn : drawn;
+  }
   differentiate(parts.total);
   const at::NoGradGuard no_gradients;
   share_gradients();
@@ -308,9 +314,10 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
 
 std::unique_ptr<QuantizedModel> Trainer::averaged_model() const {
   const at::Tensor& ema = state_.optimizer.ema;
-  auto averaged = std::make_unique<QuantizedModel>(
-      recipe_.model, options_.qat.value_or(QatPlan{}),
-      FlatWeights{ema, ema.to(activation_type(device())), {}}, LogScales{scales_.ema, {}});
+  auto averaged =
+      std::make_unique<QuantizedModel>(recipe_.model, options_.qat.value_or(QatPlan{}),
+                                       FlatWeights{ema, ema.to(activation_type(device())), {}},
+                                       LogScales{scales_.ema, {}}, state_.teacher);
   averaged->refresh();
   return averaged;
 }
@@ -324,7 +331,9 @@ void Trainer::save(const std::filesystem::path& folder) const {
 }
 
 void Trainer::export_model(const std::filesystem::path& folder) const {
-  export_weights(folder / "weights.safetensors", recipe_.model, state_,
+  RunState stored = state_;
+  stored.optimizer.ema = model_->stored(state_.optimizer.ema);
+  export_weights(folder / "weights.safetensors", recipe_.model, stored,
                  recipe_.has_quant ? store::DType::F32 : store::DType::BF16);
   if (recipe_.has_quant)
     write_file_atomic(folder / "plan.json", quant::plan_to_json(averaged_model()->plan()));

@@ -107,6 +107,8 @@ TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
   expect_failure(quantize("--method gptk"), 2, "did you mean 'gptq'");
   EXPECT_EQ(quantize("--method clip,gptq").exit_code, 0);
   EXPECT_NE(driftless("info " + packed).out.find("clip,gptq: second"), std::string::npos);
+  EXPECT_EQ(quantize("--method fit").exit_code, 0);
+  EXPECT_NE(driftless("info " + packed).out.find("rounded     fit"), std::string::npos);
 }
 
 TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {
