@@ -25,7 +25,7 @@ double error_of(const QuantizedMatrix& matrix, const std::vector<float>& values)
 }
 
 constexpr const char* kSpecs[] = {"int4/block32,scale=e5m3", "int3/block32,scale=e4m4",
-                                  "int4_full/block32,scale=s4m3", "int4/block7,scale=fp16"};
+                                  "int4_full/block32,scale=s4m3", "int4/block7,scale=e5m3"};
 
 // Codes that leave the ends of the range unused are what the rules do not find back.
 TEST(Fit, ValuesOnAGridComeBackAsTheyAre) {

@@ -216,6 +216,13 @@ States RecursiveNet::run_without_gradients(int64_t end_call, const States& state
   return out;
 }
 
+void RecursiveNet::rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
+                                StepTap& tap) const {
+  const at::NoGradGuard no_gradients;
+  [[maybe_unused]] const States end =
+      run({first_call, std::ssize(calls_), 0}, states, embed(inputs), {.tap = &tap});
+}
+
 at::Tensor RecursiveNet::answer_logits(const at::Tensor& h, const Site& site) const {
   const std::string name = "lm_head.weight";
   const at::Tensor cells = h.narrow(1, config_.puzzle_emb_len, config_.seq_len);

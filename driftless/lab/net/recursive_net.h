@@ -65,6 +65,11 @@ class RecursiveNet {
   [[nodiscard]] StepOutput step(const States& states, const Inputs& inputs,
                                 const StepOptions& options = {}) const;
 
+  /// The step's calls from number `first_call` on, of states that the ones before have left.
+  /// Without gradients; the tap sees them.
+  void rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
+                    StepTap& tap) const;
+
   /// What a board starts from, [boards, T, D] in the type of the activations. EqR draws it from
   /// torch's generator; the others share one vector between all rows, so copy before writing.
   [[nodiscard]] States initial_states(int64_t boards) const;

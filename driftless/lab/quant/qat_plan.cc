@@ -117,8 +117,8 @@ void require_valid(const Recipe& recipe, std::string_view where) {
   require(asked.distill == 0 || !model::architecture(recipe.model).draws_noise(),
           ".distill: the model draws noise, so there is no float trajectory to follow; expected 0");
   require(
-      asked.distill > 0 || (asked.labels && !asked.distill_steps && asked.weight_method != kRound),
-      ".distill: is 0; weight_method round, labels = false and distill_steps need it above 0");
+      asked.distill > 0 || (asked.labels && !asked.distill_local && asked.weight_method != kRound),
+      ".distill: is 0; weight_method round, labels = false and distill_local need it above 0");
   if (asked.plan.empty() && asked.weight_method == kRound)
     require_roundable(scheme.weights, place + ": quant.weights");
 }

@@ -17,19 +17,24 @@ Teacher::Teacher(const model::ModelConfig& config, const at::Tensor& flat,
   });
 }
 
-StepOutput Teacher::follow(const States& start, const Inputs& inputs, StateTrail& followed) const {
-  const at::NoGradGuard no_gradients;
-  return net_.step(start, inputs, {.tap = &followed});
+States StateTrail::after(size_t calls, const States& start) const {
+  States states = start;
+  for (size_t i = 0; i < calls; ++i)
+    (which_[i] == model::State::H ? states.h : states.l) = states_[i].detach();
+  return states;
 }
 
 at::Tensor Teacher::apart(const StateTrail& trail, const StateTrail& followed) const {
+  const std::vector<at::Tensor>& ours = trail.states();
+  const std::vector<at::Tensor>& theirs = followed.states();
+  const size_t count = ours.size() - static_cast<size_t>(first_gradient_);
   at::Tensor sum;
-  for (size_t i = static_cast<size_t>(first_gradient_); i < trail.states().size(); ++i) {
-    const at::Tensor apart = (trail.states()[i] - followed.states()[i]).to(at::kFloat);
+  for (size_t i = count; i > 0; --i) {
+    const at::Tensor apart = (ours[ours.size() - i] - theirs[theirs.size() - i]).to(at::kFloat);
     const at::Tensor square = (apart * apart).mean(at::IntArrayRef({1, 2})).sum();
     sum = sum.defined() ? sum + square : square;
   }
-  return sum / (static_cast<int64_t>(trail.states().size()) - first_gradient_);
+  return sum / static_cast<int64_t>(count);
 }
 
 at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& inputs,
@@ -40,17 +45,18 @@ at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& 
     const at::Tensor is_free = carry.halted.unsqueeze(1).unsqueeze(2);
     const States start{at::where(is_free, initial.h, carry.followed.h),
                        at::where(is_free, initial.l, carry.followed.l)};
-    const StepOutput output = follow(start, inputs, followed);
+    const StepOutput output = net_.step(start, inputs, {.tap = &followed});
     carry.followed.h.copy_(output.states.h);
     carry.followed.l.copy_(output.states.l);
   }
   return apart(trail, followed);
 }
 
-at::Tensor Teacher::step_distance(const States& start, const Inputs& inputs,
-                                  const StateTrail& trail) const {
+at::Tensor Teacher::local_distance(const States& start, const Inputs& inputs,
+                                   const StateTrail& trail) const {
   StateTrail followed;
-  follow(start, inputs, followed);
+  net_.rest_of_step(first_gradient_, trail.after(static_cast<size_t>(first_gradient_), start),
+                    inputs, followed);
   return apart(trail, followed);
 }
 

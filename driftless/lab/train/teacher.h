@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distillation: the float model runs beside the quantized one, on the same boards, and every state
 // of the differentiated calls is drawn towards its. It goes along its own trajectory, across
-// iterations, or starts each step from the quantized model's states.
+// iterations, or starts those calls from the quantized model's states.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,17 @@ namespace driftless::lab {
 class StateTrail : public StepTap {
  public:
   [[nodiscard]] bool taps_linear_inputs() const override { return false; }
-  void state(model::State /*which*/, int64_t /*call*/, const at::Tensor& values) override {
+  void state(model::State which, int64_t /*call*/, const at::Tensor& values) override {
     states_.push_back(values);
+    which_.push_back(which);
   }
   [[nodiscard]] const std::vector<at::Tensor>& states() const { return states_; }
+  /// Both states after the first `calls` of them.
+  [[nodiscard]] States after(size_t calls, const States& start) const;
 
  private:
   std::vector<at::Tensor> states_;
+  std::vector<model::State> which_;
 };
 
 class Teacher {
@@ -40,12 +44,13 @@ class Teacher {
   at::Tensor distance(Carry& carry, const States& initial, const Inputs& inputs,
                       const StateTrail& trail) const;
 
-  /// The distance to one step from `start`, where `trail` started too.
-  [[nodiscard]] at::Tensor step_distance(const States& start, const Inputs& inputs,
-                                         const StateTrail& trail) const;
+  /// The same distance to float calls that start where `trail`, a step from `start`, stands when
+  /// the differentiated calls begin.
+  [[nodiscard]] at::Tensor local_distance(const States& start, const Inputs& inputs,
+                                          const StateTrail& trail) const;
 
  private:
-  StepOutput follow(const States& start, const Inputs& inputs, StateTrail& followed) const;
+  /// Of the last states of each, as many as are differentiated.
   [[nodiscard]] at::Tensor apart(const StateTrail& trail, const StateTrail& followed) const;
 
   RecursiveNet net_;

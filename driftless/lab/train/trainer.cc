@@ -106,7 +106,7 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
   start_model();
   enter_stage(state_.step + 1);
   carry_ = starting_carry(run, *net_, fresh_, ranks());
-  if (recipe_.quant.distill == 0 || recipe_.quant.distill_steps) return;
+  if (recipe_.quant.distill == 0 || recipe_.quant.distill_local) return;
   if (!carry_.followed.h.defined())
     carry_.followed = {carry_.states.h.clone(), carry_.states.l.clone()};
 }
@@ -244,8 +244,8 @@ void Trainer::run_step() {
   const StepOutput output = net_->step(states, inputs, options);
   Loss parts = loss_of(output, inputs);
   if (teacher_ != nullptr) {
-    const at::Tensor distance = recipe_.quant.distill_steps
-                                    ? teacher_->step_distance(states, inputs, trail)
+    const at::Tensor distance = recipe_.quant.distill_local
+                                    ? teacher_->local_distance(states, inputs, trail)
                                     : teacher_->distance(carry_, initial, inputs, trail);
     const at::Tensor drawn = recipe_.quant.distill * distance;
     parts.total = recipe_.quant.labels ? parts.total + drawn : drawn;

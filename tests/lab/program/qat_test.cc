@@ -29,7 +29,7 @@ constexpr const char* kLsq =
 
 constexpr const char* kRound =
     "weights = 'int3/block32,scale=e5m3'\nacts = 'int4/block32,scale=e5m3'\n"
-    "weight_method = 'round'\ndistill = 1.0\ndistill_steps = true\nlabels = false\n";
+    "weight_method = 'round'\ndistill = 1.0\ndistill_local = true\nlabels = false\n";
 
 TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
   for (const std::string& quant :
@@ -190,7 +190,7 @@ TEST(Qat, LearnedRoundingsBringStepsNearerToTheFloatModel) {
     StateTrail trail;
     const StepOutput output = net.step(start, {tokens, {}}, {.tap = &trail});
     EXPECT_TRUE(output.states.h.defined());
-    return teacher.step_distance(start, {tokens, {}}, trail).item<double>();
+    return teacher.local_distance(start, {tokens, {}}, trail).item<double>();
   };
   EXPECT_LT(distance_after("3e-3"), 0.9 * distance_after("0.0"));
 }
