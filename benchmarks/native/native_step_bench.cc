@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole supervision steps: native beside the peak of the multiply instruction and our float32
-// path, in turns within one run. Checks first that the native states equal the simulated ones.
+// Whole supervision steps: native beside the peak of the multiply instruction, the next best kernel
+// set, and our float32 and bf16 paths, in turns within one run. Checks first that the native states
+// equal the simulated ones, and those of the next set exactly.
 //
 //   native_step_bench MODEL [rounds] [batch] [weights] [acts] [threads] [attention]
 //   native_step_bench PRESET:WIDTH ...  such as trm-maze:256, with random weights
@@ -83,6 +84,14 @@ store::Checkpoint load(const std::string& model) {
                               std::strtol(model.c_str() + colon + 1, nullptr, 10));
 }
 
+/// The best set below the one in use; null where only the scalar one is.
+const integer::KernelSet* next_kernels() {
+  const auto sets = integer::available_kernels();
+  const auto mine = std::find(sets.begin(), sets.end(), &integer::kernels());
+  const bool has_next = sets.end() - mine > 2;
+  return has_next ? *(mine + 1) : nullptr;
+}
+
 void run(const Arguments& args) {
   const store::Checkpoint checkpoint = load(args.model);
   const quant::QuantPlan plan =
@@ -91,20 +100,36 @@ void run(const Arguments& args) {
                       .attention = quant::parse_attention_precision(args.attention)},
                      reason::linear_layers(checkpoint.config));
   const store::PackedModel packed = store::pack_model(checkpoint, plan);
-  const NativeOptions options{.slots = args.batch, .threads = args.threads};
+  NativeOptions options{.slots = args.batch, .threads = args.threads};
   Thinking native(make_native_reasoner(packed, options));
+  const integer::KernelSet* const next = next_kernels();
+  options.kernels = next != nullptr ? next : &integer::kernels();
+  Thinking other(make_native_reasoner(packed, options));
   Thinking simulated(
       simulate::make_cpu_reasoner(packed, {.slots = args.batch, .threads = args.threads}));
   Thinking floats(
       simulate::make_cpu_reasoner(checkpoint, {.slots = args.batch, .threads = args.threads}));
+  Thinking bf16(simulate::make_cpu_reasoner(
+      checkpoint,
+      {.slots = args.batch, .threads = args.threads, .dtype = simulate::Dtype::BFloat16}));
   const float worst = check(native, simulated, args.batch);
+  other.step();
+  for (long slot = 0; slot < args.batch; ++slot)
+    DRIFTLESS_REQUIRE(native.state(slot) == other.state(slot), ErrorCode::Internal,
+                      "native_step_bench: ", options.kernels->name, " has other states");
   const double operations =
       static_cast<double>(args.batch * simulate::step_flops(checkpoint.config));
   ThreadPool pool(args.threads);
   std::vector<bench::Contender> contenders = {
       bench::peak_contender(bench::int8_peak(), pool),
       {.name = "native steps", .work = [&] { native.step(); }, .operations = operations},
-      {.name = "float32 steps", .work = [&] { floats.step(); }, .operations = operations}};
+      {.name = "float32 steps", .work = [&] { floats.step(); }, .operations = operations},
+      {.name = "bf16 steps", .work = [&] { bf16.step(); }, .operations = operations},
+      {.name = "simulated steps", .work = [&] { simulated.step(); }, .operations = operations}};
+  if (next != nullptr)
+    contenders.push_back({.name = std::string(next->name) + " steps",
+                          .work = [&] { other.step(); },
+                          .operations = operations});
   bench::race(contenders, args.rounds);
   const bench::Contender& native_steps = contenders[1];
   bench::repeat_while_outrun(contenders[0], native_steps.best_gflops());
@@ -118,9 +143,12 @@ void run(const Arguments& args) {
   std::printf("  native %.1f GOP/s (median %.1f), %.1f %% of the int8 peak (%.1f), ",
               native_steps.best_gflops(), native_steps.median_gflops(),
               100 * native_steps.best_gflops() / peak, peak);
-  std::printf("%.2f x float32 (medians %.2f)\n",
-              native_steps.best_gflops() / contenders[2].best_gflops(),
-              native_steps.median_gflops() / contenders[2].median_gflops());
+  for (size_t i = 2; i < contenders.size(); ++i)
+    std::printf("%s%.2f x %s (medians %.2f)", i == 2 ? "" : ", ",
+                native_steps.best_gflops() / contenders[i].best_gflops(),
+                contenders[i].name.c_str(),
+                native_steps.median_gflops() / contenders[i].median_gflops());
+  std::printf("\n");
 }
 
 }  // namespace

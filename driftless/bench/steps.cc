@@ -34,6 +34,7 @@ constexpr loop::EpilogueSet kNoEpilogues = {
     .share_codes = [](const float*, int64_t, float, uint8_t, uint8_t*) noexcept { return 1; },
     .multiply = [](const loop::FloatProductArgs&) noexcept {},
     .multiply_rounded = [](const loop::FloatProductArgs&) noexcept {},
+    .to_bf16 = [](const float*, uint16_t*, int64_t) noexcept {},
 };
 
 quant::QuantPlan plan_of(const store::Checkpoint& checkpoint, const char* weights, const char* acts,

@@ -93,7 +93,7 @@ void Quantizer::fake_rows(ConstMat in, Mat out) const {
   for (int64_t row = 0; row < in.rows; ++row) {
     const float* const x = in.row(row).data();
     float* const y = out.row(row).data();
-    const int64_t stopped = is_block ? kernels_->fake_blocks(block_scaling_, x, groups, y)
+    const int64_t stopped = is_block ? kernels_->fake_blocks(block_scaling_, x, groups, y, nullptr)
                                      : kernels_->fake_groups(element(), x, groups, y);
     if (stopped != kAllFinite) fail_not_finite(in);
   }
@@ -116,15 +116,12 @@ void Quantizer::fake_rows_on_units(ConstMat in, Mat out) const {
 
 void Quantizer::fake_rows_in_window(ConstMat in, Mat out) const {
   const Groups groups{in.cols, spec_.group};
-  std::vector<uint8_t> codes(static_cast<size_t>(in.cols));
   std::vector<uint8_t> scales(static_cast<size_t>(groups_per_row(spec_, in.cols)));
   for (int64_t row = 0; row < in.rows; ++row) {
     const float* const x = in.row(row).data();
     float* const y = out.row(row).data();
-    const int64_t stopped =
-        kernels_->encode_blocks(block_scaling_, x, groups, codes.data(), scales.data());
+    const int64_t stopped = kernels_->fake_blocks(block_scaling_, x, groups, y, scales.data());
     if (stopped != kAllFinite) fail_not_finite(in);
-    kernels_->fake_blocks(block_scaling_, x, groups, y);
     const uint8_t floor = window_floor(spec_, scales);
     // Above a lower code, so 2^-126 or more, as float scales have to be.
     const Scale raised{.scale = formats::E8m0fnu::decode(floor)};
@@ -193,6 +190,19 @@ void Quantizer::encode_rows(ConstMat in, QuantizedMatrix& out) const {
   }
 }
 
+void Quantizer::encode_run(const Scale& scale, std::span<const float> run, uint8_t* codes) const {
+  const bool is_integer =
+      element().code_sign == formats::CodeSign::TwosComplement && !is_asymmetric(element());
+  if (!is_integer) {
+    std::transform(run.begin(), run.end(), codes,
+                   [&](float x) { return static_cast<uint8_t>(encode(element(), scale, x)); });
+    return;
+  }
+  kernels_->encode_integers(element(), run.data(), std::ssize(run), {scale.scale, 0}, codes);
+  const auto mask = static_cast<uint8_t>((1 << element().bits) - 1);
+  for (size_t i = 0; i < run.size(); ++i) codes[i] &= mask;
+}
+
 QuantizedMatrix Quantizer::quantize(ConstMat in) const {
   DRIFTLESS_REQUIRE(!spec_.is_none() && element().bits <= 8, ErrorCode::Unsupported,
                     "quantize: codes of '", to_string(spec_),
@@ -213,9 +223,7 @@ QuantizedMatrix Quantizer::quantize(ConstMat in) const {
     } else {
       out.scales.floats.push_back(scale);
     }
-    const Scale& shared = scale;
-    std::transform(run.begin(), run.end(), out.codes.begin() + first,
-                   [&](float x) { return static_cast<uint8_t>(encode(element(), shared, x)); });
+    encode_run(scale, run, out.codes.data() + first);
   });
   return out;
 }

@@ -76,6 +76,7 @@ class Quantizer {
   void fake_rows_in_window(ConstMat in, Mat out) const;
   void fake_rows_on_units(ConstMat in, Mat out) const;
   void encode_rows(ConstMat in, QuantizedMatrix& out) const;
+  void encode_run(const Scale& scale, std::span<const float> run, uint8_t* codes) const;
 
   QuantSpec spec_;
   std::vector<Scale> static_scales_;

@@ -49,6 +49,22 @@ TEST(Epilogues, EverySetGivesTheSameBits) {
       EXPECT_EQ(run_all(*set, count), run_all(portable, count)) << set->name << " " << count;
 }
 
+TEST(Epilogues, Bfloat16IsTheNearestWithTiesToEven) {
+  const std::vector<float> values = {0.0f,      -0.0f,       1.0f,       0x1.01p0f,   0x1.03p0f,
+                                     0x1.02p0f, 0x1.0102p0f, -0x1.03p0f, 0x1.fep127f, 0x1p-140f};
+  const std::vector<uint16_t> expected = {0x0000, 0x8000, 0x3f80, 0x3f80, 0x3f82,
+                                          0x3f81, 0x3f81, 0xbf82, 0x7f7f, 0x0000};
+  for (const EpilogueSet* set : available_epilogues())
+    for (const size_t count : {size_t{1}, size_t{7}, values.size(), 10 * values.size() + 3}) {
+      std::vector<float> many(count);
+      std::vector<uint16_t> got(count);
+      for (size_t i = 0; i < count; ++i) many[i] = values[i % values.size()];
+      set->to_bf16(many.data(), got.data(), static_cast<int64_t>(count));
+      for (size_t i = 0; i < count; ++i)
+        EXPECT_EQ(got[i], expected[i % values.size()]) << set->name << " " << many[i];
+    }
+}
+
 TEST(Epilogues, ColumnsAreAddedAndNormedInTheOrderOfRows) {
   constexpr int64_t kRows = 7;
   constexpr float kEps = 1e-5f;

@@ -181,6 +181,24 @@ TEST(NativeReasoner, RunsInt8PerTokenAndChannel) {
   }
 }
 
+/// Scales per row are no powers of two, so that float sums of values differ in their last bits.
+/// Sums of the codes do not, and both ways take them times both scales.
+TEST(NativeReasoner, InInt8EqualsTheSimulationWithExactSums) {
+  for (const NamedConfig& named : named_configs()) {
+    if (named.config.mixer != model::Mixer::Tokens) continue;
+    SCOPED_TRACE(named.name);
+    const store::Checkpoint checkpoint = random_checkpoint(named.config, 3);
+    const quant::QuantPlan plan =
+        quant::resolve({.weights = quant::parse_quant_spec("int8/channel"),
+                        .acts = quant::parse_quant_spec("int8/token")},
+                       reason::linear_layers(named.config));
+    const integer::Accumulator any_width;
+    const auto simulated = simulate::make_cpu_reasoner(
+        checkpoint, {.slots = 3, .plan = &plan, .accumulator = &any_width});
+    EXPECT_EQ(native_outputs(store::pack_model(checkpoint, plan)), outputs_of(*simulated));
+  }
+}
+
 TEST(NativeReasoner, RefusesASlotThatIsNamedTwice) {
   const model::ModelConfig config = named_configs()[0].config;
   const auto reasoner = make_native_reasoner(

@@ -174,8 +174,10 @@ TEST_P(EveryKernelSet, BlocksFakeAndEncoded) {
           const size_t blocks = static_cast<size_t>((n + block - 1) / block);
           std::vector<float> got(static_cast<size_t>(n));
           std::vector<float> expected(got.size());
-          EXPECT_EQ(set.fake_blocks(scaling, x, {n, block}, got.data()), kAllFinite);
-          kScalarKernels.fake_blocks(scaling, x, {n, block}, expected.data());
+          std::vector<uint8_t> fake_scales(blocks);
+          EXPECT_EQ(set.fake_blocks(scaling, x, {n, block}, got.data(), fake_scales.data()),
+                    kAllFinite);
+          kScalarKernels.fake_blocks(scaling, x, {n, block}, expected.data(), nullptr);
           EXPECT_TRUE(same_bits(got, expected));
 
           std::vector<uint8_t> codes(got.size());
@@ -187,6 +189,10 @@ TEST_P(EveryKernelSet, BlocksFakeAndEncoded) {
                                        expected_scales.data());
           EXPECT_EQ(codes, expected_codes);
           EXPECT_EQ(scales, expected_scales);
+          EXPECT_EQ(fake_scales, expected_scales);
+          std::fill(fake_scales.begin(), fake_scales.end(), uint8_t{1});
+          kScalarKernels.fake_blocks(scaling, x, {n, block}, expected.data(), fake_scales.data());
+          EXPECT_EQ(fake_scales, expected_scales);
         });
       }
     }
@@ -198,8 +204,8 @@ TEST_P(EveryKernelSet, WorksInPlace) {
       formats::block_scaling(formats::format_by_name("mxint4").element, formats::ExponentRule::Mse);
   auto values = testing::gaussian_values(97, 1);
   std::vector<float> expected(values.size());
-  kScalarKernels.fake_blocks(scaling, values.data(), {97, 32}, expected.data());
-  set.fake_blocks(scaling, values.data(), {97, 32}, values.data());
+  kScalarKernels.fake_blocks(scaling, values.data(), {97, 32}, expected.data(), nullptr);
+  set.fake_blocks(scaling, values.data(), {97, 32}, values.data(), nullptr);
   EXPECT_TRUE(same_bits(values, expected));
 }
 
@@ -212,7 +218,7 @@ TEST_P(EveryKernelSet, ReportsTheGroupThatIsNotFinite) {
     auto values = testing::gaussian_values(100, 2);
     values[69] = bad;
     std::vector<float> out(values.size());
-    EXPECT_EQ(set.fake_blocks(scaling, values.data(), {100, 32}, out.data()), 2);
+    EXPECT_EQ(set.fake_blocks(scaling, values.data(), {100, 32}, out.data(), nullptr), 2);
     EXPECT_EQ(set.fake_groups(element, values.data(), {100, 10}, out.data()), 6);
     EXPECT_GE(set.absmax_bits(values.data(), 100), formats::kFloatInfinityBits);
   }

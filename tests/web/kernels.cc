@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of every kernel set of the module with vectors, beside those of 64-bit arithmetic: what
-// tests/integer/product_test.cc does on a processor, as a WebAssembly module (kernels_test.mjs).
+// Products of every kernel set of the module with vectors, beside those of 64-bit arithmetic, and
+// epilogues beside the portable ones: what tests of integer/ and loop/ do on a processor, as a
+// WebAssembly module (kernels_test.mjs).
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "driftless/base/isa.h"
+#include "driftless/base/rng.h"
 #include "driftless/integer/product.h"
+#include "driftless/loop/kernels/epilogues.h"
 
 #include "tests/integer/samples.h"
 
@@ -97,13 +100,73 @@ bool run_all() {
   return true;
 }
 
+/// Ordinary values, any bits of floats that are finite, and values of at most 13 bits: where an
+/// exponential's remainder has few, its sums end halfway between two floats.
+std::vector<float> sample_floats(int64_t count, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values;
+  while (std::ssize(values) < count) {
+    const auto bits = static_cast<uint32_t>(rng.next());
+    const float any = __builtin_bit_cast(float, bits);
+    values.push_back(static_cast<float>(3 * rng.gaussian()));
+    values.push_back(any - any == 0.0f ? any : 0.0f);
+    values.push_back(static_cast<float>(static_cast<int32_t>(bits) >> 18) * 0x1p-13f);
+  }
+  values.resize(static_cast<size_t>(count));
+  return values;
+}
+
+/// What a set makes of the same values.
+std::vector<std::vector<float>> epilogues_of(const loop::EpilogueSet& set, int64_t count) {
+  const auto a = sample_floats(count, 1);
+  const auto b = sample_floats(count, 2);
+  std::vector<std::vector<float>> results(4, sample_floats(count, 3));
+  set.silu_mul(a.data(), b.data(), results[0].data(), count);
+  std::vector<float> scores = sample_floats(count, 4);
+  for (float& score : scores) score = std::clamp(score, -1e6f, 1e6f);
+  results[1] = scores;
+  set.softmax(results[1].data(), count, 0.125f);
+  std::vector<uint8_t> codes(static_cast<size_t>(count));
+  const int32_t sum = set.share_codes(scores.data(), count, 0.1f, 0x80, codes.data());
+  results[2].assign(codes.begin(), codes.end());
+  results[2].push_back(static_cast<float>(sum));
+  const int64_t k = std::min<int64_t>(count / 7, 12);
+  results[3].assign(static_cast<size_t>(7 * k), 0.0f);
+  set.multiply({scores.data(), k, a.data(), k, results[3].data(), k, 7, k, k});
+  return results;
+}
+
+bool have_same_epilogues() {
+  const loop::EpilogueSet& portable = *loop::available_epilogues().back();
+  for (const loop::EpilogueSet* set : loop::available_epilogues()) {
+    if (set == &portable || !is_allowed(set->name)) continue;
+    for (const int64_t count : {1, 3, 16, 29, 150, 200'000}) {
+      const auto expected = epilogues_of(portable, count);
+      const auto got = epilogues_of(*set, count);
+      for (size_t kind = 0; kind < expected.size(); ++kind)
+        for (size_t i = 0; i < expected[kind].size(); ++i) {
+          // Not a number is one value, whatever its bits.
+          if (std::memcmp(&got[kind][i], &expected[kind][i], sizeof(float)) == 0 ||
+              (got[kind][i] != got[kind][i] && expected[kind][i] != expected[kind][i]))
+            continue;
+          state().text = std::string(set->name) + ": epilogue " + std::to_string(kind) + " of " +
+                         std::to_string(count) + ", output " + std::to_string(i) + ": got " +
+                         std::to_string(got[kind][i]) + ", expected " +
+                         std::to_string(expected[kind][i]);
+          return false;
+        }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 /// How many products were right, or -1, with a text of what was not.
 extern "C" [[clang::export_name("run")]] int run() {
   try {
     for (const KernelSet* set : sets()) (state().text += set->name) += ' ';
-    return run_all() ? state().products : -1;
+    return run_all() && have_same_epilogues() ? state().products : -1;
   } catch (const std::exception& error) {
     state().text = error.what();
     return -1;

@@ -7,6 +7,7 @@ import {spawnSync} from "node:child_process";
 import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
+import {gunzipSync, gzipSync} from "node:zlib";
 
 import * as chromium from "../report/browser/chromium.mjs";
 import * as firefox from "../report/browser/firefox.mjs";
@@ -21,6 +22,35 @@ const folder = mkdtempSync(join(tmpdir(), "driftless-web-"));
 const html = join(folder, "page.html");
 const made = spawnSync(driftless, ["web", html], {encoding: "utf8"});
 assert.equal(made.status, 0, made.stderr);
+
+/// A copy of the page in which `change` has changed the worker's source or the engine.
+function changed(name, change) {
+  const text = readFileSync(html, "utf8");
+  const [whole, json] = /<script id="data" type="application\/json">(.*?)<\/script>/s.exec(text);
+  const data = JSON.parse(json);
+  change(data);
+  const path = join(folder, `${name}.html`);
+  writeFileSync(path, text.replace(whole, () => whole.replace(json, () => JSON.stringify(data).replaceAll("<", "\\u003c"))));
+  return path;
+}
+
+/// The engine with another limit of memory, in pages of 64 KiB.
+function limited(engine, pages) {
+  const bytes = gunzipSync(Buffer.from(engine, "base64"));
+  const number = (at) => {
+    let value = 0;
+    let size = 0;
+    do value += (bytes[at + size] & 127) * 2 ** (7 * size); while (bytes[at + size++] >= 128);
+    return {value, end: at + size};
+  };
+  let at = 8;
+  for (let section = number(at + 1); bytes[at] !== 5; section = number(at + 1)) at = section.end + section.value;
+  // Size, one memory, a flag that it has a limit, its first size, and the limit, in as many bytes as it has.
+  const limit = number(number(at + 1).end + 2).end;
+  const {end} = number(limit);
+  for (let i = limit; i < end; ++i) bytes[i] = ((pages >> (7 * (i - limit))) & 127) | (i < end - 1 ? 128 : 0);
+  return gzipSync(bytes).toString("base64");
+}
 
 const $ = (id) => `document.getElementById("${id}")`;
 const message = `${$("message")}.textContent`;
@@ -75,7 +105,89 @@ const tests = {
     assert.ok(await page.evaluate(`document.querySelectorAll("#curves .curve polyline").length`) >= 1);
     await page.evaluate(`${$("next")}.click()`);
     await picture(page, `${name}-light`);
+    assert.ok(await page.evaluate(`page.columns.reduce((sum, c) => sum + Number(/(\\d+) MB/.exec(c.note.textContent)?.[1] ?? 0), 0)`) < 64);
     assertQuiet(page);
+  },
+
+  async "has solved a board soon after it opens"(browser, name) {
+    const page = await browser.open(html);
+    await page.until(`page.columns[0]?.history.some((step) => step.solved)`);
+    console.log(`  ${name}: ${(await page.evaluate(`page.columns[0].history.find((step) => step.solved).at`)).toFixed(0)} ms`);
+    assertQuiet(page);
+  },
+
+  async "takes digits and arrows"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    await page.click($("clear"));
+    await page.until(`page.board.input.every((token) => token === 1)`);
+    const label = `document.activeElement.getAttribute("aria-label")`;
+    await page.click(`${$("editor")}.children[0]`);
+    for (const key of ["5", "ArrowRight", "ArrowDown", "3"]) await page.key(key);
+    assert.equal(await page.evaluate(label), "row 2, column 2: 3");
+    assert.equal(await page.evaluate(`${$("editor")}.querySelectorAll("[tabindex='0']").length`), 1);
+    await page.until(`page.board.input[0] === 6 && page.board.input[10] === 4`);
+    await page.key("5");
+    await page.until(`!${$("message")}.hidden`);
+    assert.match(await page.evaluate(message), /contradictory/);
+    await page.key("Backspace");
+    await page.until(`${$("message")}.hidden && page.board.input[10] === 1`);
+    assert.equal(await page.evaluate(label), "row 2, column 2: empty");
+    assertQuiet(page);
+  },
+
+  async "makes boards of the chosen difficulty"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null`);
+    await set(page, $("difficulty"), "hard");
+    await page.click($("random"));
+    await page.until(`lineOf(page.board.input) !== "${sample}"`);
+    assert.ok(await page.evaluate(`page.board.rating`) >= 5);
+    assertQuiet(page);
+  },
+
+  async "has a name for everything that can be used"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.board !== null && page.columns[1].history.length > 1`);
+    await page.evaluate(`show(2)`);
+    assert.match(await page.evaluate(`page.columns[1].grid.getAttribute("aria-label")`), /^Board under int4.* step 2: \d+ cells changed, \d+ wrong$/);
+    assert.match(await page.evaluate(`document.querySelector("#curves svg").getAttribute("aria-label")`), /int4, a scale a tensor [\d.]+ at step \d+$/);
+    if (!page.names) return;  // the accessibility tree is Chromium's
+    for (const {role, name} of await page.names())
+      if (["button", "combobox", "textbox", "slider", "group", "image", "link"].includes(role)) assert.notEqual(name, "", role);
+    assertQuiet(page);
+  },
+
+  async "what is asked ends what was under way, and play goes on"(browser) {
+    const page = await browser.open(html);
+    await page.until(`page.columns[1].history.length >= 1`);
+    await page.click($("count"));
+    await page.until(`page.isStopped`);
+    const seen = await page.evaluate(`page.columns[1].history.length`);
+    assert.ok(seen < 16, `${seen}`);
+    await set(page, $("speed"), "60");
+    await page.click($("play"));
+    await page.until(`!page.isCounting && page.columns[1].history.length > ${seen} && page.shown > 0`);
+    assertQuiet(page);
+  },
+
+  async "thinks without vectors, and says so"(browser) {
+    const plain = changed("plain", (data) => { data.worker = `WebAssembly.validate = () => false;${data.worker}`; });
+    const page = await browser.open(plain);
+    await page.until(`page.columns[0]?.history.length >= 1`);
+    assert.match(await page.evaluate(`page.columns[0].note.textContent`), /^integers, no vectors in this browser, so slowly/);
+    assertQuiet(page);
+  },
+
+  async "says when there is too little memory, and goes on with what fits"(browser) {
+    const page = await browser.open(changed("small", (data) => { data.engine = limited(data.engine, 110); }));
+    await page.until(`page.columns[0]?.history.length >= 1`);
+    assert.match(await page.evaluate(`page.columns[1].note.textContent`), /memory/);
+    assertQuiet(page);
+    const none = await browser.open(changed("none", (data) => { data.engine = limited(data.engine, 33); }));
+    await none.until(`!${$("message")}.hidden`);
+    assert.match(await none.evaluate(message), /memory/);
+    assertQuiet(none);
   },
 
   async "plays, stops and rewinds by key"(browser, name) {
@@ -133,9 +245,12 @@ const tests = {
     const drop = (bytes, name) => page.evaluate(`(() => { const bytes = Uint8Array.from(atob("${Buffer.from(bytes).toString("base64")}"), (c) => c.charCodeAt(0));
       const data = new DataTransfer(); data.items.add(new File([bytes], ${JSON.stringify(name)}));
       document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true})); })()`);
-    await drop(readFileSync(model).subarray(0, 5000), "<b>cut.safetensors");
-    await page.until(`!${$("message")}.hidden`);
-    assert.match(await page.evaluate(message), /model:/);
+    for (const bytes of [readFileSync(model).subarray(0, 5000), Buffer.from("no model"), Buffer.alloc(0)]) {
+      await page.evaluate(`say("")`);
+      await drop(bytes, "<b>cut.safetensors");
+      await page.until(`!${$("message")}.hidden`);
+      assert.match(await page.evaluate(message), /model:/);
+    }
     await drop(readFileSync(model), "<b>mine.safetensors");
     await page.until(`${$("model")}.textContent.startsWith("<b>mine")`);
     assert.equal(await page.evaluate(`document.querySelectorAll("#model *").length`), 0);
@@ -221,14 +336,21 @@ const tests = {
 async function runTests(name, browser) {
   let failed = 0;
   for (const [title, test] of Object.entries(tests)) {
+    if (!title.includes(process.env.ONLY ?? "")) continue;
     const begin = Date.now();
+    const pages = [];
+    const open = async (...inputs) => {
+      pages.push(await browser.open(...inputs));
+      return pages.at(-1);
+    };
     try {
-      await test(browser, name);
+      await test({open}, name);
       console.log(`ok: ${name}: ${title} (${Date.now() - begin} ms)`);
     } catch (error) {
       ++failed;
       console.log(`FAILED: ${name}: ${title}: ${error.stack}`);
     }
+    for (const page of pages) await page.close();  // with its worker
   }
   return failed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that JavaScript calls (web/src/engine.js). An instance has one session. JavaScript
+// The functions that JavaScript calls (web/src/instance.js). An instance has one session. JavaScript
 // fills a buffer, calls, and reads the text that the call left: what it asked for, or one line that
 // says what is wrong. Calls return 0, or 10 plus the error's code as the program exits with.
 #include <array>
@@ -85,14 +85,20 @@ DRIFTLESS_EXPORT(load) int load(size_t choice_bytes) {
     const Json choice = parse_json(bytes.substr(bytes.size() - choice_bytes), "options");
     file.resize(file.size() - choice_bytes);
     all.session.reset();
-    all.session.emplace(std::move(file), Choice{choice.at("weights").get<std::string>(),
-                                                choice.at("activations").get<std::string>(),
-                                                choice.at("simulate").get<bool>()});
+    const auto text_at = [&](const char* key) { return choice.at(key).get<std::string>(); };
+    all.session.emplace(
+        std::move(file),
+        Choice{.weights = text_at("weights"),
+               .activations = text_at("activations"),
+               .coverage = quant::parse_coverage(text_at("coverage")),
+               .attention = quant::parse_attention_precision(text_at("attention")),
+               .is_simulated = choice.at("simulate").get<bool>()});
     const model::ModelConfig& config = all.session->config();
     all.text = Json{{"task", config.task},
                     {"cells", config.seq_len},
                     {"vocabulary", config.vocab_size},
                     {"steps", config.halt_max_steps},
+                    {"cycles", {config.h_cycles, config.l_cycles}},
                     {"architecture", std::string(to_string(config.arch))},
                     {"width", config.hidden_size},
                     {"scheme", all.session->scheme()},

@@ -36,8 +36,12 @@ store::Checkpoint unpacked(const store::PackedModel& packed) {
 
 quant::QuantPlan plan_of(const Choice& choice, const model::ModelConfig& config) {
   const quant::Scheme scheme{.weights = quant::parse_quant_spec(choice.weights),
-                             .acts = quant::parse_quant_spec(choice.activations)};
-  if (scheme.weights.is_none() && scheme.acts.is_none()) return {};
+                             .acts = quant::parse_quant_spec(choice.activations),
+                             .coverage = choice.coverage,
+                             .attention = choice.attention};
+  if (scheme.weights.is_none() && scheme.acts.is_none() &&
+      scheme.attention == quant::AttentionPrecision::Float)
+    return {};
   return quant::resolve(scheme, reason::linear_layers(config));
 }
 
@@ -81,9 +85,10 @@ Session::Session(std::vector<std::byte> bytes, const Choice& choice) {
   }
   const store::Checkpoint checkpoint =
       is_packed ? unpacked(store::parse_packed(file)) : store::parse_checkpoint(file);
-  const Choice asked = keeps_file(choice) ? Choice{kFloat, kFloat} : choice;
+  Choice asked = choice;
+  if (keeps_file(choice)) asked.weights = asked.activations = kFloat;
   const quant::QuantPlan plan = plan_of(asked, checkpoint.config);
-  const bool is_float = plan.layers.empty();
+  const bool is_float = plan.is_float();
   scheme_ = is_float ? "float32" : describe(plan, reason::linear_layers(checkpoint.config));
   if (!is_float && !choice.is_simulated) reasoner_ = try_native(checkpoint, plan);
   is_native_ = reasoner_ != nullptr;

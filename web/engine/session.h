@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "driftless/quant/plan/scheme.h"
 #include "driftless/reason/reasoner.h"
 
 namespace driftless::web {
@@ -19,6 +20,8 @@ namespace driftless::web {
 struct Choice {
   std::string weights{};      ///< "mxint4,window=3", "int4/tensor"
   std::string activations{};  ///< the same, or "none"
+  quant::Coverage coverage = quant::Coverage::Block;
+  quant::AttentionPrecision attention = quant::AttentionPrecision::Float;
   bool is_simulated = false;  ///< in float32 even where integers would do
 };
 

@@ -16,6 +16,11 @@ function shown(task, token) {
   return "SG".includes(task.alphabet[token]) ? task.alphabet[token] : "";
 }
 
+/// A cell in words.
+function nameOf(task, token) {
+  return shown(task, token) || {"#": "wall", " ": "floor", o: "way"}[task.alphabet[token]] || "empty";
+}
+
 function kindOf(task, token) {
   if (isSudoku(task)) return "";
   return {"#": "wall", o: "path"}[task.alphabet[token]] ?? "";
@@ -27,7 +32,7 @@ function drawBoard(grid, task, tokens, classes = () => "", makeCell = () => elem
   const box = Math.round(Math.sqrt(side));
   if (grid.childElementCount !== tokens.length) {
     grid.replaceChildren(...Array.from(tokens, (_, index) => makeCell(index)));
-    grid.style.gridTemplateColumns = `repeat(${side}, 1fr)`;
+    grid.style.gridTemplate = `repeat(${side}, minmax(0, 1fr)) / repeat(${side}, minmax(0, 1fr))`;
     grid.style.setProperty("--size", side > 12 ? "8px" : "clamp(10px, 3.2cqw, 18px)");
   }
   Array.from(grid.children).forEach((cell, index) => {

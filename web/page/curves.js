@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far each format's state lies from the first one's, step by step, on a logarithmic axis.
-const kColors = ["#0b62b8", "#c2571a", "#1b7f3b", "#8a3ab9"];
+const kLabelHeight = 14;
+
+/// Moves labels down until none covers another.
+function spread(labels) {
+  let free = 0;
+  for (const label of labels.sort((a, b) => a.y - b.y)) {
+    label.y = Math.max(label.y, free);
+    free = label.y + kLabelHeight;
+  }
+}
 
 function drawCurves(place, columns, steps) {
   const svg = (name, attributes, ...children) => {
@@ -19,15 +28,18 @@ function drawCurves(place, columns, steps) {
   const marks = [0, -2, -4, -6].map((power) => svg("g", {},
     svg("line", {x1: 44, x2: width - 136, y1: y(10 ** power), y2: y(10 ** power), stroke: "currentColor", "stroke-opacity": .15}),
     svg("text", {x: 40, y: y(10 ** power) + 4, "text-anchor": "end"}, power === 0 ? "1" : `1e${power}`)));
-  const drawn = lines.map((column) => {
-    const points = column.history.filter((step) => step.distance !== null);
+  const curves = lines.map(({place: number, label, history}) => {
+    const points = history.filter((step) => step.distance !== null);
     const last = points[points.length - 1];
-    const color = kColors[column.place];
-    return svg("g", {class: "curve"},
-      svg("polyline", {fill: "none", stroke: color, "stroke-width": 2.5, points: points.map((p) => `${x(p.step)},${y(p.distance)}`).join(" ")}),
-      svg("text", {x: x(last.step) + 6, y: y(last.distance) + 4}, column.label));
+    return {label, last, points, color: `var(--line-${number})`, x: x(last.step) + 6, y: y(last.distance) + 4};
   });
+  spread(curves);
+  const drawn = curves.map((curve) => svg("g", {class: "curve"},
+    svg("polyline", {fill: "none", stroke: curve.color, "stroke-width": 2.5,
+      points: curve.points.map((point) => `${x(point.step)},${y(point.distance)}`).join(" ")}),
+    svg("text", {x: curve.x, y: curve.y, fill: curve.color}, curve.label)));
   const title = `Relative distance of the state from that of “${columns[0].label}”, by step`;
-  place.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title},
+  const values = curves.map(({label, last}) => `${label} ${last.distance.toPrecision(2)} at step ${last.step}`).join("; ");
+  place.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: ${values}`},
     ...marks, ...drawn, svg("text", {x: 44, y: height - 6}, title)));
 }

@@ -21,7 +21,7 @@ const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const thinker = new Thinker(data.worker);
 const page = {
-  task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false, brush: null,
+  task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false, isStopped: false, brush: null,
 };
 
 function say(text) {
@@ -50,16 +50,20 @@ const difficulty = () => kDifficulties[page.task.name]?.[$("difficulty").selecte
 
 // The board.
 
+/// The tab key reaches one cell, from which arrows lead to the others.
 function drawEditor() {
   drawBoard($("editor"), page.task, page.cells, (index) => (page.cells[index] > 1 ? "given" : ""), (index) => {
-    const cell = element("button", {type: "button"});
-    cell.setAttribute("role", "gridcell");
+    const cell = element("button", {type: "button", tabIndex: index === 0 ? 0 : -1});
     cell.addEventListener("keydown", (event) => editKey(event, index));
+    cell.addEventListener("focus", () => {
+      for (const other of $("editor").children) other.tabIndex = other === cell ? 0 : -1;
+    });
     return cell;
   });
   const side = sideOf(page.cells.length);
   Array.from($("editor").children).forEach((cell, index) =>
-    cell.setAttribute("aria-label", `row ${Math.floor(index / side) + 1}, column ${(index % side) + 1}: ${cell.textContent || "empty"}`));
+    cell.setAttribute("aria-label", `row ${Math.floor(index / side) + 1}, column ${(index % side) + 1}: ${nameOf(page.task, page.cells[index])}`));
+  $("editor").setAttribute("aria-label", isSudoku(page.task) ? "Board: arrows move, digits fill" : "Maze: arrows move, # and space draw, s and g put the ends");
 }
 
 const setCell = guarded(async (index, token) => {
@@ -150,12 +154,12 @@ async function useBoard(board, keepsEditor = false) {
 async function think() {
   for (const column of page.columns) column.history = [];
   show(0);
-  const board = page.board;
-  const answer = await thinker.ask("think", {board, steps: page.steps}, (step) => {
-    page.columns[step.place].history.push(step);
+  const {stopped} = await thinker.ask("think", {board: page.board, steps: page.steps}, (step) => {
+    page.columns[step.place].history.push({...step, at: performance.now()});
     if (step.place === page.columns.findLastIndex((column) => column.isActive)) show(page.shown);
   });
-  if (!answer.stopped) document.documentElement.dataset.thought = String(Number(document.documentElement.dataset.thought ?? 0) + 1);
+  // What else was asked meanwhile has the worker now; what is missing is thought when it is to be seen.
+  page.isStopped = stopped === true;
 }
 
 const stepsReady = () => Math.min(...page.columns.filter((column) => column.isActive).map((column) => column.history.length));
@@ -163,17 +167,22 @@ const stepsReady = () => Math.min(...page.columns.filter((column) => column.isAc
 function drawColumn(column) {
   if (!column.isActive || !page.board) return column.grid.replaceChildren();
   const index = Math.min(page.shown, column.history.length);
+  column.grid.setAttribute("aria-label", `Board under ${column.label}, step ${index}`);
   const step = column.history[index - 1];
   const before = column.history[index - 2]?.tokens ?? page.board.input;
   const tokens = step?.tokens ?? page.board.input;
+  const isWrong = (cell) => isSudoku(page.task) && tokens[cell] !== page.board.label[cell];
+  const isChanged = (cell) => tokens[cell] !== before[cell];
   drawBoard(column.grid, page.task, tokens, (cell) => {
     if (isSudoku(page.task) && page.board.input[cell] > 1) return "given";
     if (!step) return "";
-    const wrong = isSudoku(page.task) && tokens[cell] !== page.board.label[cell] ? "wrong" : "";
-    return [wrong, tokens[cell] !== before[cell] ? "changed" : ""].join(" ");
+    return [isWrong(cell) ? "wrong" : "", isChanged(cell) ? "changed" : ""].join(" ");
   });
   column.state.replaceChildren();
   if (!step) return;
+  const counted = (kind) => [...tokens.keys()].filter(kind).length;
+  column.grid.setAttribute("aria-label", `Board under ${column.label}, step ${index}: ${counted(isChanged)} cells changed` +
+    (isSudoku(page.task) ? `, ${counted(isWrong)} wrong` : ""));
   const verdict = step.solved ? element("span", {className: "solved"}, "solved") : element("span", {className: "not"}, "not solved");
   const stop = step.wantsHalt ? "wants to stop" : "goes on";
   column.state.append(verdict, `, ${stop} (halt signal ${step.haltScore.toFixed(1)})`);
@@ -197,7 +206,9 @@ function stopPlaying() {
 
 function play() {
   if (page.timer) return stopPlaying();
+  if (!page.board) return;
   if (page.shown >= page.steps) show(0);
+  if (page.isStopped && stepsReady() < page.steps) guarded(think)();
   $("play").textContent = "Stop";
   page.timer = setInterval(() => {
     show(page.shown + 1);
@@ -230,15 +241,14 @@ async function loadFormat(column) {
   column.history = [];
   column.note.textContent = "";
   column.label = format?.label ?? "";
-  column.grid.setAttribute("aria-label", `Board under ${column.label}`);
   column.state.replaceChildren();
-  const choice = format && {weights: format.weights, activations: format.activations, simulate: false};
+  const choice = format && {weights: format.weights, activations: format.activations};
   try {
     const {info, memoryBytes} = await thinker.ask("format", {place: column.place, choice});
     if (!format) return;
     column.isActive = true;
-    column.note.textContent = 
-      [info.native ? "integers" : "simulated", kKernels[info.epilogues] ?? info.epilogues, `${(memoryBytes / 2 ** 20).toFixed(0)} MB`].join(", ");
+    column.note.textContent = [info.native ? "integers" : "simulated", kKernels[info.epilogues] ?? info.epilogues,
+      `${(memoryBytes / 2 ** 20).toFixed(0)} MB`].join(", ");
   } catch (error) {
     column.note.textContent = error.message;
   }

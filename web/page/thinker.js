@@ -8,6 +8,11 @@ class Thinker {
   constructor(source) {
     this.#worker = new Worker(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
     this.#worker.onmessage = ({data}) => this.#hear(data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      for (const {reject} of this.#open.values()) reject(new Error(`worker: ended; ${event.message ?? "it could not start"}`));
+      this.#open.clear();
+    };
   }
 
   /// What is asked ends a run that is under way. `onPart` sees what comes before the answer.

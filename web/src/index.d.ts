@@ -12,6 +12,10 @@ export interface LoadOptions {
    *  Without them packed models run by their own plan and checkpoints in float32. */
   weights?: string;
   activations?: string;
+  /** Which linear layers the quantizers meet: those of the recursive block, unless said, or all. */
+  coverage?: "block" | "linear";
+  /** What attention's products multiply: floats, unless said, or rows of int8. */
+  attention?: "none" | "int8";
   /** In float32 even where integers would do. */
   simulate?: boolean;
   /** What to run; the best that runs here unless said. */
@@ -26,6 +30,8 @@ export interface ModelInfo {
   vocabulary: number;
   /** Supervision steps that the model was trained with. */
   steps: number;
+  /** Of z_H and z_L in a step. */
+  cycles: [number, number];
   architecture: string;
   width: number;
   /** The quantizers in use. */

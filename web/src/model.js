@@ -4,7 +4,7 @@ import {DriftlessError, Instance} from "./instance.js";
 
 /** Each has those before it. */
 const kKernels = ["scalar", "wasm_simd", "wasm_relaxed"];
-const kFileAsItIs = {weights: "", activations: "", simulate: false};
+const kFileAsItIs = {weights: "", activations: "", coverage: "block", attention: "none", simulate: false};
 
 export class Model {
   #instance;
@@ -17,8 +17,8 @@ export class Model {
     if (kKernels.indexOf(kernels) > kKernels.indexOf(engine.limit))
       throw new DriftlessError(`kernels: got '${kernels}', expected '${engine.limit}' at most: no more runs here`, 10);
     model.#instance = await Instance.create(engine.module, {DRIFTLESS_ISA: kernels});
-    const {weights, activations, simulate} = {...kFileAsItIs, ...options};
-    model.info = model.#instance.load(file, {weights, activations, simulate});
+    const choice = Object.fromEntries(Object.entries(kFileAsItIs).map(([name, usual]) => [name, options[name] ?? usual]));
+    model.info = model.#instance.load(file, choice);
     const tasks = model.#instance.boards({ask: "tasks"});
     model.task = tasks.find((task) => task.name === model.info.task) ?? null;
     return model;

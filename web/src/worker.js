@@ -41,9 +41,10 @@ const first = () => {
   return model;
 };
 
-function detailsOf(model, first) {
-  if (model === first.model) first.latent = model.latent().slice();
-  return {confidence: model.confidence(), divergence: distance(model.latent(), first.latent)};
+/// `reference` is the run that divergences are distances from.
+function detailsOf(model, reference) {
+  if (model === reference.model) reference.latent = model.latent().slice();
+  return {confidence: model.confidence(), divergence: distance(model.latent(), reference.latent)};
 }
 
 const asks = {
@@ -72,10 +73,11 @@ const asks = {
   read: ({text}) => first().read(text),
   make: ({seed, values}) => first().make(seed, values),
 
-  /// One board under every format. Distances are from the states of the first of them. With details a step says how
-  /// sure the model is of each cell and how far its z_L lies from the first one's.
-  async think({number, board, steps, details = false}) {
-    const active = models.flatMap((model, place) => (model ? [{model, place, last: null, isDone: false}] : []));
+  /// One board under every format. Distances are from the states of the first of them, which is that of `reference`
+  /// where there is one. Then a step also says how sure the model is of each cell and how far its z_L lies from there.
+  async think({number, board, steps, reference = null}) {
+    const active = models.flatMap((model, place) => (model ? [{model, place, last: null}] : []))
+      .sort((a, b) => (b.place === reference) - (a.place === reference));
     for (const one of active) one.model.start(board.input);
     for (let step = 1; step <= steps; ++step) {
       for (const one of active) {
@@ -90,7 +92,7 @@ const asks = {
           change: one.last ? relativeDistance(one.last, state) : null,
           distance: one === active[0] ? null : relativeDistance(state, active[0].last),
           solved: one.model.judge(board, tokens),
-          ...(details ? detailsOf(one.model, active[0]) : {}),
+          ...(reference === null ? {} : detailsOf(one.model, active[0])),
         });
         one.last = state;
       }

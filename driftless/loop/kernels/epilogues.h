@@ -62,6 +62,9 @@ struct EpilogueSet {
   /// The same, each product rounded before it is added: no slower where nothing fuses the two, and
   /// the same bits on every set again.
   void (*multiply_rounded)(const FloatProductArgs& args) noexcept;
+
+  /// out[i] = the bits of the bfloat16 nearest to values[i], ties to even. Requires finite values.
+  void (*to_bf16)(const float* values, uint16_t* out, int64_t count) noexcept;
 };
 
 /// The sets this processor can run, best first; the portable one is always last.

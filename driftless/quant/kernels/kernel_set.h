@@ -47,9 +47,10 @@ struct KernelSet {
   /// holds a non-finite value, or kAllFinite.
   int64_t (*fake_groups)(const formats::Element& element, const float* x, Groups groups,
                          float* out) noexcept;
-  /// The same with the shared exponent of each block.
+  /// The same with the shared exponent of each block, whose e8m0 code goes to `scales` unless that
+  /// is null.
   int64_t (*fake_blocks)(const formats::BlockScaling& scaling, const float* x, Groups groups,
-                         float* out) noexcept;
+                         float* out, uint8_t* scales) noexcept;
 
   /// formats::scaled_squared_error.
   uint32_t (*squared_error)(const formats::Element& element, std::span<const float> run,

@@ -52,11 +52,13 @@ int64_t fake_groups(const Element& element, const float* x, Groups groups, float
   });
 }
 
-int64_t fake_blocks(const BlockScaling& scaling, const float* x, Groups groups,
-                    float* out) noexcept {
-  return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length) {
+int64_t fake_blocks(const BlockScaling& scaling, const float* x, Groups groups, float* out,
+                    uint8_t* scales) noexcept {
+  return for_each_group(x, groups, [&](int64_t index, int64_t first, int64_t length) {
     const int exponent =
         formats::shared_exponent(scaling, {x + first, static_cast<size_t>(length)});
+    if (scales != nullptr)
+      scales[index] = static_cast<uint8_t>(formats::E8m0fnu::code_of_exponent(exponent));
     for (int64_t i = first; i < first + length; ++i) {
       const uint16_t code = formats::encode_scaled(scaling.element, x[i], exponent);
       out[i] = formats::decode_scaled(scaling.element, code, exponent);

@@ -19,6 +19,7 @@ struct VectorKernels {
   using F = typename V::F;
   using I = typename V::I;
   static constexpr int64_t kLanes = V::kLanes;
+  static constexpr bool kHasMasks = requires(const float* p) { V::load_first(p, 1); };
   using Floats = float[static_cast<size_t>(V::kLanes)];
   using Bytes = uint8_t[static_cast<size_t>(V::kLanes)];
 
@@ -30,10 +31,26 @@ struct VectorKernels {
     if (i < n) visit(load_tail(x + i, n - i));
   }
 
+  /// n values, fewer than lanes, and zeros. A copy in memory costs as much as a whole block, so
+  /// that sets with masks have a way of their own.
   static F load_tail(const float* x, int64_t n) noexcept {
-    Floats padded = {};
-    std::memcpy(padded, x, static_cast<size_t>(n) * sizeof(float));
-    return V::load(padded);
+    if constexpr (kHasMasks) {
+      return V::load_first(x, n);
+    } else {
+      Floats padded = {};
+      std::memcpy(padded, x, static_cast<size_t>(n) * sizeof(float));
+      return V::load(padded);
+    }
+  }
+
+  static void store_tail(float* out, F v, int64_t n) noexcept {
+    if constexpr (kHasMasks) {
+      V::store_first(out, v, n);
+    } else {
+      Floats padded;
+      V::store(padded, v);
+      std::memcpy(out, padded, static_cast<size_t>(n) * sizeof(float));
+    }
   }
 
   /// out = function(x), vector by vector.
@@ -41,11 +58,7 @@ struct VectorKernels {
   static void transform(const float* x, int64_t n, float* out, Function function) noexcept {
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) V::store(out + i, function(V::load(x + i)));
-    if (i < n) {
-      Floats padded;
-      V::store(padded, function(load_tail(x + i, n - i)));
-      std::memcpy(out + i, padded, static_cast<size_t>(n - i) * sizeof(float));
-    }
+    if (i < n) store_tail(out + i, function(load_tail(x + i, n - i)), n - i);
   }
 
   /// The same with one byte a value out.
@@ -60,7 +73,7 @@ struct VectorKernels {
     }
   }
 
-  static uint32_t absmax_bits(const float* x, int64_t n) noexcept {
+  [[gnu::always_inline]] static uint32_t absmax_bits(const float* x, int64_t n) noexcept {
     const I magnitude = V::set_int(~formats::kFloatSignBit);
     I largest = V::set_int(0);
     for_each(x, n, [&](F v) { largest = V::int_max(largest, V::int_and(V::bits(v), magnitude)); });
@@ -112,15 +125,23 @@ struct VectorKernels {
     }
   }
 
-  /// Calls visit(index, first, length, absmax) group by group until one is not finite.
+  /// Calls visit(index, first, length, absmax) group by group until one is not finite. The usual
+  /// length is a constant there, which turns loops over a group into straight code.
   template <class Visit>
   static int64_t for_each_group(const float* x, Groups groups, Visit visit) noexcept {
+    constexpr int64_t kUsual = 32;
     for (int64_t first = 0, index = 0; first < groups.n; first += groups.group, ++index) {
       const int64_t rest = groups.n - first;
       const int64_t length = rest < groups.group ? rest : groups.group;
-      const uint32_t largest = absmax_bits(x + first, length);
+      const bool is_usual = length == kUsual;
+      const uint32_t largest =
+          is_usual ? absmax_bits(x + first, kUsual) : absmax_bits(x + first, length);
       if (largest >= formats::kFloatInfinityBits) return index;
-      visit(index, first, length, std::bit_cast<float>(largest));
+      const auto absmax = std::bit_cast<float>(largest);
+      if (is_usual)
+        visit(index, first, kUsual, absmax);
+      else
+        visit(index, first, length, absmax);
     }
     return kAllFinite;
   }
@@ -226,24 +247,29 @@ struct VectorKernels {
 
   template <class Rounding>
   static int64_t fake_blocks_rounded(const formats::BlockScaling& scaling, const Rounding& round,
-                                     const float* x, Groups groups, float* out) noexcept {
-    return for_each_group(x, groups, [&](int64_t, int64_t first, int64_t length, float absmax) {
-      const int exponent = shared_exponent(scaling, round, x + first, length, absmax);
-      const F inverse = V::set(formats::power_of_two(-exponent));
-      const F scale = V::set(formats::power_of_two(exponent));
-      transform(x + first, length, out + first,
-                [&](F v) { return V::mul(round(V::mul(v, inverse)), scale); });
-    });
+                                     const float* x, Groups groups, float* out,
+                                     uint8_t* scales) noexcept {
+    return for_each_group(
+        x, groups, [&](int64_t index, int64_t first, int64_t length, float absmax) {
+          const int exponent = shared_exponent(scaling, round, x + first, length, absmax);
+          if (scales != nullptr)
+            scales[index] = static_cast<uint8_t>(exponent + formats::E8m0fnu::kBias);
+          const F inverse = V::set(formats::power_of_two(-exponent));
+          const F scale = V::set(formats::power_of_two(exponent));
+          transform(x + first, length, out + first,
+                    [&](F v) { return V::mul(round(V::mul(v, inverse)), scale); });
+        });
   }
 
   static int64_t fake_blocks(const formats::BlockScaling& scaling, const float* x, Groups groups,
-                             float* out) noexcept {
+                             float* out, uint8_t* scales) noexcept {
     const formats::Element& element = scaling.element;
-    if (!is_vectorizable(element)) return kScalarKernels.fake_blocks(scaling, x, groups, out);
+    if (!is_vectorizable(element))
+      return kScalarKernels.fake_blocks(scaling, x, groups, out, scales);
     if (is_uniform(element)) {
-      return fake_blocks_rounded(scaling, UniformRounding<V>(element), x, groups, out);
+      return fake_blocks_rounded(scaling, UniformRounding<V>(element), x, groups, out, scales);
     }
-    return fake_blocks_rounded(scaling, FloatRounding<V>(element), x, groups, out);
+    return fake_blocks_rounded(scaling, FloatRounding<V>(element), x, groups, out, scales);
   }
 
   template <class Rounding>

@@ -52,24 +52,36 @@ class LiveRun {
   }
 }
 
-/// Thinks about a board under the schemes of a trace. What a scheme cannot do here is its run's `failed`.
+/// How the engine is to run a scheme of a trace. Throws where it does not.
+function choiceOf(scheme, engine) {
+  const {weights, acts, coverage, attention = "none", calibration, smooth, hadamard, bias, h_cycles, l_cycles} = scheme;
+  if (calibration || smooth || hadamard) throw new Error("this scheme is made from boards beforehand");
+  if (bias !== "float") throw new Error("biases stay in float");
+  if (h_cycles !== engine.info.cycles[0] || l_cycles !== engine.info.cycles[1])
+    throw new Error(`it was recorded with ${h_cycles} and ${l_cycles} cycles, the model has ${engine.info.cycles.join(" and ")}`);
+  return {weights, activations: acts, coverage, attention};
+}
+
+/// Thinks about a board under the schemes of a trace. What a scheme cannot do here is its run's `failed`. Divergences are
+/// from a float model, as in the trace.
 async function thinkLive(engine, trace, board, onStep) {
   const text = (tokens) => Array.from(tokens, (token) => trace.alphabet[token] ?? "?").join("");
   const label = text(board.label);
   const runs = [];
-  for (const [place, {weights, acts, calibration, smooth, hadamard}] of trace.schemes.entries()) {
+  for (const [place, scheme] of trace.schemes.entries()) {
     runs.push(new LiveRun());
     try {
-      if (calibration || smooth || hadamard) throw new Error("this scheme is made from boards beforehand");
-      await engine.ask("format", {place, choice: {weights, activations: acts, simulate: false}});
+      await engine.ask("format", {place, choice: choiceOf(scheme, engine)});
     } catch (error) {
       await engine.ask("format", {place, choice: null});
       runs[place] = {failed: error.message};
     }
   }
   if (runs.every((run) => run.failed)) throw new Error(runs[0].failed);
-  await engine.ask("think", {board, steps: trace.steps, details: true}, (step) => {
-    runs[step.place].add(step, text, label);
+  const reference = trace.schemes.length;
+  await engine.ask("format", {place: reference, choice: {weights: "none", activations: "none"}});
+  await engine.ask("think", {board, steps: trace.steps, reference}, (step) => {
+    runs[step.place]?.add(step, text, label);
     onStep(step.step);
   });
   return {number: trace.boards.length, input: text(board.input), label, runs, isLive: true};
@@ -86,7 +98,7 @@ function makeLive(trace, add) {
       said.textContent = "loading";
       engine ??= await new LiveEngine().start();
       if (engine.info.task !== trace.task) throw new Error(`${engine.name}: a model for ${engine.info.task}, the trace is of ${trace.task}`);
-      if (!engine.isReady) await engine.ask("format", {place: 0, choice: {weights: "", activations: "", simulate: false}});
+      if (!engine.isReady) await engine.ask("format", {place: 0, choice: {}});
       engine.isReady = true;
       const board = await thinkLive(engine, trace, await boardOf(), (step) => { said.textContent = `step ${step} of ${trace.steps}`; });
       said.textContent = `by ${engine.name}`;

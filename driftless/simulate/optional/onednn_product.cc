@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <bit>
 #include <new>
 #include <optional>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/isa.h"
+#include "driftless/loop/kernels/epilogues.h"
 #include "driftless/simulate/product/products.h"
 
 namespace driftless::simulate {
@@ -57,12 +57,6 @@ void* unconst(const Value* values) {
 /// bfloat16 values, as bits.
 using Halves = std::vector<uint16_t>;
 
-/// To nearest, ties to even; finite values only.
-uint16_t to_bf16(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
-}
-
 /// An operand of bfloat16 values, packed into neighboring runs of the float operand's order.
 class Packed {
  public:
@@ -79,8 +73,9 @@ class Packed {
 
   void pack(const float* values, Halves& out) const {
     uint16_t* to = out.data();
+    const auto round = loop::epilogues().to_bf16;
     for (int64_t run = 0; run < runs_; ++run, values += stride_, to += length_)
-      for (int64_t i = 0; i < length_; ++i) to[i] = to_bf16(values[i]);
+      round(values, to, length_);
   }
 
  private:

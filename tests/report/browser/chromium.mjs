@@ -117,7 +117,7 @@ class Page {
   }
 
   async key(key) {
-    const code = {" ": 32, End: 35, Home: 36, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40}[key];
+    const code = {Backspace: 8, Enter: 13, " ": 32, End: 35, Home: 36, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40}[key];
     for (const type of ["keyDown", "keyUp"])
       await this.send("Input.dispatchKeyEvent", {type, key, windowsVirtualKeyCode: code, text: type === "keyDown" && key === " " ? " " : undefined});
   }

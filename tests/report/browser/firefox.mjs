@@ -46,11 +46,11 @@ export class Browser {
   #waiting = new Map();
   #pages = new Map();
 
-  static async start() {
+  static async start({dark = false} = {}) {
     const browser = new Browser();
     browser.profile = mkdtempSync(join(tmpdir(), "driftless-firefox-"));
     writeFileSync(join(browser.profile, "user.js"),
-      Object.entries(settings).map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`).join(""));
+      Object.entries({...settings, "layout.css.prefers-color-scheme.content-override": dark ? 0 : 1}).map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`).join(""));
     browser.process = spawn(firefox, ["--headless", "--no-remote", "--remote-debugging-port", "0",
       "--profile", browser.profile, "about:blank"],
     {stdio: ["ignore", "ignore", "pipe"], env: {...process.env, HOME: browser.profile, MOZ_CRASHREPORTER_DISABLE: "1"}});
@@ -76,7 +76,7 @@ export class Browser {
     return new Promise((resolve, reject) => this.#waiting.set(id, {resolve, reject}));
   }
 
-  /// A page from a file, once its script has run to the end.
+  /// A page from a file, once its script has run to the end. Dark or not is the browser's (start).
   async open(path, {width = 1280, height = 900} = {}) {
     const {context} = await this.send("browsingContext.create", {type: "tab"});
     const page = new Page(this, context);
@@ -138,6 +138,14 @@ class Page {
       {type: "pointerUp", button: 0}];
     await this.browser.send("input.performActions",
       {context: this.context, actions: [{type: "pointer", id: "mouse", actions}]});
+  }
+
+  async key(key) {
+    const value = {Enter: "\uE007", Backspace: "\uE003", ArrowLeft: "\uE012", ArrowUp: "\uE013", ArrowRight: "\uE014",
+      ArrowDown: "\uE015"}[key] ?? key;
+    const actions = ["keyDown", "keyUp"].map((type) => ({type, value}));
+    await this.browser.send("input.performActions",
+      {context: this.context, actions: [{type: "key", id: "keyboard", actions}]});
   }
 
   async screenshot() {

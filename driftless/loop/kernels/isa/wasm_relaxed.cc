@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WebAssembly's relaxed vectors may multiply and add with one rounding or with two, as the engine
 // and the processor like. JavaScript takes this set only where a test at the start has seen one
-// rounding (web/src/relaxed.js), which is every processor with such an instruction; else the
+// rounding (web/src/vectors.js), which is every processor with such an instruction; else the
 // kernels of wasm_simd get the same bits through double precision.
 #include <cstdint>
 
@@ -38,7 +38,7 @@ constexpr int64_t kTileRows = 4;
 namespace driftless::loop {
 namespace {
 
-/// exp_of_minus_magnitude of four lanes: the compiler makes no vectors of single fused products.
+/// exp_of_minus_magnitude of four lanes.
 [[gnu::always_inline]] inline v128_t exp_lanes(v128_t x) noexcept {
   const v128_t round = wasm_f32x4_const_splat(12582912.0f);
   const v128_t m = wasm_i32x4_min(wasm_v128_and(x, wasm_i32x4_const_splat(0x7fffffff)),
@@ -58,24 +58,10 @@ namespace {
   return wasm_i32x4_add(p, wasm_i32x4_shl(shifted, 23));
 }
 
-void silu_mul_lanes(const float* __restrict gate, const float* __restrict up, float* __restrict out,
-                    int64_t count) noexcept {
-  const v128_t one = wasm_f32x4_const_splat(1.0f);
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    const v128_t x = wasm_v128_load(gate + i);
-    const v128_t e = exp_lanes(x);
-    const v128_t above = wasm_f32x4_div(one, wasm_f32x4_add(one, e));
-    const v128_t below = wasm_f32x4_mul(e, above);
-    const v128_t share =
-        wasm_v128_bitselect(below, above, wasm_f32x4_lt(x, wasm_f32x4_const_splat(0.0f)));
-    wasm_v128_store(out + i, wasm_f32x4_mul(wasm_f32x4_mul(x, share), wasm_v128_load(up + i)));
-  }
-  silu_mul(gate + i, up + i, out + i, count - i);
-}
-
 }  // namespace
 }  // namespace driftless::loop
+
+#include "driftless/loop/kernels/isa/wasm_lanes.inc"
 
 namespace driftless::loop::wasm_relaxed {
 extern constinit const EpilogueSet kKernels = {

@@ -15,6 +15,16 @@ struct Avx512 {
 
   static F load(const float* p) noexcept { return _mm512_loadu_ps(p); }
   static void store(float* p, F v) noexcept { _mm512_storeu_ps(p, v); }
+  /// The lowest `count` lanes; zero above. Nothing else is read or written.
+  static F load_first(const float* p, int64_t count) noexcept {
+    return _mm512_maskz_loadu_ps(first(count), p);
+  }
+  static void store_first(float* p, F v, int64_t count) noexcept {
+    _mm512_mask_storeu_ps(p, first(count), v);
+  }
+  static __mmask16 first(int64_t count) noexcept {
+    return static_cast<__mmask16>((1u << count) - 1);
+  }
   static void store_bytes(uint8_t* p, I v) noexcept {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v));
   }
