@@ -11,12 +11,7 @@
 namespace driftless::run {
 namespace {
 
-struct Earlier {
-  bool is_exact = false;
-  int64_t steps = 0;
-};
-
-std::map<std::string, Earlier> read_earlier(const std::filesystem::path& path) {
+std::map<std::string, Earlier> read_lines(const std::filesystem::path& path) {
   std::map<std::string, Earlier> boards;
   const std::string text = read_text(path);
   int64_t number = 0;
@@ -37,28 +32,35 @@ std::map<std::string, Earlier> read_earlier(const std::filesystem::path& path) {
 
 }  // namespace
 
-Against compare_with(const std::filesystem::path& predictions, const Boards& boards,
-                     const Evaluation& result) {
+std::vector<Earlier> read_earlier(const std::filesystem::path& predictions, const Boards& boards) {
   DRIFTLESS_REQUIRE(!boards.are_arc(), ErrorCode::InvalidArgument,
                     "--against: variants of ARC share their questions; expected another task");
-  const std::map<std::string, Earlier> earlier = read_earlier(predictions);
-  Against against;
+  const std::map<std::string, Earlier> lines = read_lines(predictions);
+  std::vector<Earlier> earlier;
+  earlier.reserve(boards.examples.size());
+  for (const task::Example& example : boards.examples) {
+    const std::string question = task::to_text(boards.task, example.input);
+    const auto found = lines.find(question);
+    DRIFTLESS_REQUIRE(found != lines.end(), ErrorCode::InvalidArgument, predictions.string(),
+                      ": lacks board ", earlier.size() + 1, " of the data, '", question,
+                      "'; expected predictions of the same boards");
+    earlier.push_back(found->second);
+  }
+  return earlier;
+}
+
+Against compare(std::span<const Earlier> earlier, const Boards& boards, const Evaluation& result) {
+  Against against{.exact = {.n = std::ssize(earlier)}};
   int64_t steps = 0;
   int64_t earlier_steps = 0;
-  for (size_t i = 0; i < boards.examples.size(); ++i) {
-    const task::Example& example = boards.examples[i];
-    const std::string question = task::to_text(boards.task, example.input);
-    const auto found = earlier.find(question);
-    DRIFTLESS_REQUIRE(found != earlier.end(), ErrorCode::InvalidArgument, predictions.string(),
-                      ": has no board ", i + 1, " of the data, ", question,
-                      "; expected predictions of the same boards");
+  for (size_t i = 0; i < earlier.size(); ++i) {
     const reason::Answer& answer = result.answers[i];
-    const bool is_exact = boards.task.check(example, answer.tokens) == task::Outcome::Exact;
-    against.exact.lost += found->second.is_exact && !is_exact ? 1 : 0;
-    against.exact.gained += !found->second.is_exact && is_exact ? 1 : 0;
-    ++against.exact.n;
+    const bool is_exact =
+        boards.task.check(boards.examples[i], answer.tokens) == task::Outcome::Exact;
+    against.exact.lost += earlier[i].is_exact && !is_exact ? 1 : 0;
+    against.exact.gained += !earlier[i].is_exact && is_exact ? 1 : 0;
     steps += answer.steps;
-    earlier_steps += found->second.steps;
+    earlier_steps += earlier[i].steps;
   }
   if (earlier_steps > 0)
     against.steps_ratio = static_cast<double>(steps) / static_cast<double>(earlier_steps);

@@ -2,7 +2,10 @@
 // Two evaluations of the same boards, the earlier one from the lines of `eval --predictions`.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <vector>
 
 #include "driftless/run/boards.h"
 #include "driftless/run/evaluation.h"
@@ -11,16 +14,22 @@
 
 namespace driftless::run {
 
+/// What an earlier evaluation made of a board.
+struct Earlier {
+  bool is_exact = false;
+  int64_t steps = 0;
+};
+
+/// Of each of the boards, found by its question; the file may hold others too. Throws Io, BadFile
+/// on lines of another kind, and InvalidArgument, naming it, for a board that the file lacks, and
+/// for ARC, whose boards have no question of their own.
+std::vector<Earlier> read_earlier(const std::filesystem::path& predictions, const Boards& boards);
+
 struct Against {
   study::Paired exact{};   ///< the earlier one is the reference
   double steps_ratio = 1;  ///< of mean steps, to the earlier one's
 };
-
-/// Boards are found by their questions; the file may hold others too. Throws Io, BadFile on lines
-/// of another kind, and InvalidArgument, naming it, for a board that the file lacks, and for ARC,
-/// whose boards have no question of their own.
-Against compare_with(const std::filesystem::path& predictions, const Boards& boards,
-                     const Evaluation& result);
+Against compare(std::span<const Earlier> earlier, const Boards& boards, const Evaluation& result);
 
 /// {"lost", "gained", "difference", "low", "high", "p_value", "steps_ratio"}.
 Json against_json(const Against& against);

@@ -194,6 +194,8 @@ void eval(EvalOptions options) {
   warn_of_strangers(boards);
   DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
                     "--submission: for ARC models only; got a model for ", boards.task.name);
+  std::vector<run::Earlier> earlier;
+  if (!options.against.empty()) earlier = run::read_earlier(options.against, boards);
   const InterruptGuard guard;
   const run::PlannedScheme scheme =
       run::planned_scheme(options.scheme, model, options.backend, boards.examples);
@@ -213,8 +215,7 @@ void eval(EvalOptions options) {
     report_arc(out, boards, result, options, record);
   else
     report_boards(out, boards, result.score, record);
-  if (!options.against.empty())
-    report_pairs(out, run::compare_with(options.against, boards, result), record);
+  if (!options.against.empty()) report_pairs(out, run::compare(earlier, boards, result), record);
   record["published"] = run::published_json(result);
   report_effort(out, result, options, record);
   write_output(options.json, record.dump(2) + "\n");

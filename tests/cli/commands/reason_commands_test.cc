@@ -109,7 +109,7 @@ TEST_F(Eval, SaysWhatWasLostAndGainedAgainstAnEarlierOne) {
   EXPECT_EQ(paired.at("difference"), 1);
   EXPECT_EQ(paired.at("steps_ratio"), 0.5);
   earlier("....");
-  expect_failure(eval(flags), 10, "has no board 1 of the data");
+  expect_failure(eval(flags), 10, "lacks board 1 of the data");
   write_file_atomic(file("p.jsonl"), std::string("{}\n"));
   expect_failure(eval(flags), 12, "p.jsonl:1: expected a line of eval --predictions");
 }
