@@ -58,7 +58,10 @@ class Checker {
         check_sublayer(type, shape, NormAxis::Tokens);
       }
     for (const Shape& shape : kFusedShapes)
-      for (const NormAxis axis : {NormAxis::Channels, NormAxis::Tokens}) check_fused(shape, axis);
+      for (const NormAxis axis : {NormAxis::Channels, NormAxis::Tokens}) {
+        check_fused(shape, axis);
+        for (const at::ScalarType type : kit_.types()) check_sublayer(type, shape, axis);
+      }
     for (const int64_t count : {1, 255, 256, 257, 100003}) check_optimizer(count);
   }
 

@@ -52,7 +52,7 @@ void residual_norm_backward(Real, NormAxis, StateShape, const void*, const void*
                             void*, Stream) {
   no_cuda("residual_norm_backward");
 }
-bool has_fused_mixers() { return false; }
+bool has_fused_mixers(Pass) { return false; }
 void mix_tokens(const MixerShape&, const void*, const void*, const void*, float, void*, float*,
                 Stream) {
   no_cuda("mix_tokens");
@@ -60,6 +60,9 @@ void mix_tokens(const MixerShape&, const void*, const void*, const void*, float,
 void mix_tokens_backward(const MixerShape&, const TokenTrace&, const void*, const void*,
                          const void*, const TokenGradients&, Stream) {
   no_cuda("mix_tokens_backward");
+}
+void channel_act_backward(const MixerShape&, const void*, const void*, const void*, void*, Stream) {
+  no_cuda("channel_act_backward");
 }
 GradientParts gradient_parts(const MixerShape&) { no_cuda("gradient_parts"); }
 void token_gradients(const MixerShape&, const void*, const TokenGradients&, float*, Stream) {

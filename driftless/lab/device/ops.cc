@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "driftless/base/error.h"
-#include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/device/device.h"
 
 namespace driftless::lab {
@@ -126,20 +125,20 @@ cuda::MixerShape mixer_shape(const at::Tensor& h, int64_t inner) { return {state
 
 }  // namespace
 
-bool runs_mixers(const at::Tensor& h) {
+bool runs_mixers(const at::Tensor& h, cuda::Pass pass) {
   return h.is_cuda() && h.scalar_type() == at::kBFloat16 && h.numel() > 0 &&
-         cuda::has_fused_mixers();
+         cuda::has_fused_mixers(pass);
 }
 
 bool fuses_mixer(const at::Tensor& h, int64_t inner, NormAxis axis) {
   const cuda::MixerShape shape = mixer_shape(h, inner);
   const bool fits =
       axis == NormAxis::Tokens ? cuda::fuses_tokens(shape) : cuda::fuses_channels(shape);
-  return fits && runs_mixers(h);
+  return fits && runs_mixers(h, cuda::Pass::Forward);
 }
 
 bool differentiates_tokens(const at::Tensor& h, int64_t inner) {
-  return cuda::differentiates_tokens(mixer_shape(h, inner)) && runs_mixers(h);
+  return cuda::differentiates_tokens(mixer_shape(h, inner)) && runs_mixers(h, cuda::Pass::Backward);
 }
 
 Normed mixer_forward(const at::Tensor& h, const at::Tensor& gate_up, const at::Tensor& down,
@@ -158,6 +157,21 @@ Normed mixer_forward(const at::Tensor& h, const at::Tensor& gate_up, const at::T
                        act.data_ptr(), out.y.data_ptr(), current_stream());
   }
   return out;
+}
+
+at::Tensor channel_act_backward(const at::Tensor& d_s, const at::Tensor& down,
+                                const at::Tensor& gate_up) {
+  const cuda::MixerShape shape = mixer_shape(d_s, down.size(1));
+  const int64_t rows = d_s.size(0) * d_s.size(1);
+  if (!runs_mixers(d_s, cuda::Pass::Backward) || !cuda::differentiates_act(shape)) {
+    const at::Tensor d_act = at::mm(d_s.view({rows, d_s.size(2)}), down);
+    return swiglu_backward(gate_up, d_act, rows).view({rows, 2 * shape.inner});
+  }
+  for (const at::Tensor& tensor : {d_s, down, gate_up}) require_vectors(tensor, tensor.size(-1));
+  at::Tensor d_gate_up = at::empty({rows, 2 * shape.inner}, d_s.options());
+  cuda::channel_act_backward(shape, d_s.data_ptr(), down.data_ptr(), gate_up.data_ptr(),
+                             d_gate_up.data_ptr(), current_stream());
+  return d_gate_up;
 }
 
 MixerGradients token_mixer_backward(const at::Tensor& h, const Normed& normed,

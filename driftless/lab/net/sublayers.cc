@@ -101,8 +101,10 @@ Gradients channels_backward(const Trace& trace, const at::Tensor& gate_up, const
   at::Tensor d_s = residual_norm_backward(d_y, trace.normed, NormAxis::Channels);
   at::Tensor d_rows = d_s.view({rows, d_y.size(2)});
   const at::Tensor d_gate_up =
-      rules.act_backward(trace.gate_up, at::mm(d_rows, down), NormAxis::Channels, rows)
-          .view({rows, gate_up.size(0)});
+      rules.down == nullptr
+          ? channel_act_backward(d_s, down, trace.gate_up)
+          : rules.act_backward(trace.gate_up, at::mm(d_rows, down), NormAxis::Channels, rows)
+                .view({rows, gate_up.size(0)});
   const at::Tensor d_down = at::mm(d_rows.t(), trace.act).to(master);
   const at::Tensor d_weight =
       at::mm(d_gate_up.t(), trace.multiplied.view({rows, d_y.size(2)})).to(master);
@@ -217,11 +219,12 @@ std::string mixers_note(const model::ModelConfig& config, at::Device device) {
   std::string note = "mixers: ";
   if (has_tokens) note += std::string("tokens ") + (fuses_t ? "fused, " : "apart, ");
   note += std::string("channels ") + (fuses_d ? "fused" : "apart");
+  if (!runs_mixers(h, cuda::Pass::Forward))
+    return note + ": they need bfloat16 on a Hopper GPU, and DRIFTLESS_MIXERS not to forbid them";
+  if (!runs_mixers(h, cuda::Pass::Backward)) note += ", without gradients only";
   if (fuses_d && (fuses_t || !has_tokens)) return note;
-  return note + (runs_mixers(h)
-                     ? ": this shape does not fit (" + std::to_string(positions) + " positions, " +
-                           std::to_string(config.hidden_size) + " channels)"
-                     : ": they need bfloat16 on a Hopper GPU");
+  return note + ": this shape does not fit (" + std::to_string(positions) + " positions, " +
+         std::to_string(config.hidden_size) + " channels)";
 }
 
 at::Tensor mix_tokens(const at::Tensor& h, const SwigluWeights& weights, double eps, int64_t call) {

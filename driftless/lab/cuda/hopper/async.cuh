@@ -83,9 +83,6 @@ template <Scope kScope = Scope::Block>
 __device__ void wait(Barrier* barrier, uint32_t parity) {
   const uint32_t address = shared_address(barrier);
   uint32_t is_over = 0;
-#ifdef DRIFTLESS_SPIN_LIMIT
-  long long spins = 0;
-#endif
   do {
     if constexpr (kScope == Scope::Block)
       asm volatile(
@@ -103,9 +100,6 @@ __device__ void wait(Barrier* barrier, uint32_t parity) {
           : "=r"(is_over)
           : "r"(address), "r"(parity)
           : "memory");
-#ifdef DRIFTLESS_SPIN_LIMIT
-    if (++spins > DRIFTLESS_SPIN_LIMIT) __trap();
-#endif
   } while (is_over == 0);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The channel mixer in two kernels: act = silu(gate) * up straight from the first product's sums,
 // and y = norm(h + down act) straight from the second's. Gates, ups and updates never exist in
-// device memory.
+// device memory. Of the backward pass, the gradients of gates and ups straight from those of act.
 //
-// Both are one product loop: a block makes a tile of 128 rows and 256 columns, two warpgroups 64
+// All are one product loop: a block makes a tile of 128 rows and 256 columns, two warpgroups 64
 // rows each, from steps of 64 along the sum that a further warp copies ahead into stages of shared
 // memory:
 //
@@ -39,13 +39,14 @@ constexpr int kOutTiles = 2;  // of a warpgroup
 constexpr int kBytes = kStages * kStageBytes + kGroups * kOutTiles * kRowTile + kTileAlignment;
 constexpr int kResidualBytes = kGroups * kOutTiles * kRowTile;  // of a step
 
-enum class Finish { Swiglu, Norm };
+enum class Finish { Swiglu, Norm, Gradient };
 
 struct Work {
   int units;   ///< tiles, or pairs of them where two blocks work together
   int across;  ///< units beside each other
   int steps;   ///< of the sum
-  int half;    ///< from the first 128 columns of a tile to the others, in the weight
+  int half;    ///< from the first 128 columns of a tile to the others in the weight, or from gates
+               ///< to ups in memory
   float inverse_width;
   float eps;
 };
@@ -74,7 +75,7 @@ template <Finish kFinish>
 __device__ Place place_of(const Work& work, int unit, int rank) {
   const int row = unit / work.across * kRows;
   if constexpr (kFinish == Finish::Norm) return {row, rank * kColumns, rank * kColumns};
-  const int column = unit % work.across * kColumns / 2;
+  const int column = unit % work.across * (kFinish == Finish::Swiglu ? kColumns / 2 : kColumns);
   return {row, column, column};
 }
 
@@ -95,24 +96,33 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, 
       Barrier* full = &shared.full[turn.stage];
       for (int i = 0; i < kGroups; ++i)
         load_tile(maps.rows, to + i * kRowTile, full, step * kStep, place.row + i * kGroupRows);
-      for (int i = 0; i < 2; ++i)
-        load_tile(maps.columns, to + kGroups * kRowTile + i * kColumnTile, full, step * kStep,
-                  place.weight_row + i * work.half);
+      uint8_t* columns = to + kGroups * kRowTile;
+      if constexpr (kFinish == Finish::Gradient)
+        for (int i = 0; i < kColumns / kTileColumns; ++i)
+          load_tile(maps.columns, columns + i * kRowTile, full, place.column + i * kTileColumns,
+                    step * kStep);
+      else
+        for (int i = 0; i < 2; ++i)
+          load_tile(maps.columns, columns + i * kColumnTile, full, step * kStep,
+                    place.weight_row + i * work.half);
     }
-    if constexpr (kFinish == Finish::Norm)
-      for (int half = 0; half < 2; ++half, turn.next()) {
+    // Half a tile of the residual, or of gates, then of ups.
+    constexpr int kParts = kFinish == Finish::Swiglu ? 0 : kFinish == Finish::Norm ? 1 : 2;
+    for (int half = 0; half < 2; ++half)
+      for (int part = 0; part < kParts; ++part, turn.next()) {
         uint8_t* to = next_stage(kResidualBytes);
+        const int column = place.column + half * kColumns / 2 + part * work.half;
         for (int i = 0; i < kGroups * kOutTiles; ++i)
           load_tile(maps.state, to + i * kRowTile, &shared.full[turn.stage],
-                    place.column + (half * kOutTiles + i % kOutTiles) * kTileColumns,
-                    place.row + i / kOutTiles * kGroupRows);
+                    column + i % kOutTiles * kTileColumns, place.row + i / kOutTiles * kGroupRows);
       }
   }
 }
 
-/// sums = rows times columns over all steps.
-__device__ inline void multiply(const Work& work, const uint8_t* stages, Shared& shared, int group,
-                                int lane, Turn<kStages>& turn, float (&sums)[kColumns / 2]) {
+/// sums = rows times columns over all steps. Along says how the columns lie.
+template <Along kAlong>
+__device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared, int group,
+                         int lane, Turn<kStages>& turn, float (&sums)[kColumns / 2]) {
 #pragma unroll
   for (float& sum : sums) sum = 0.0f;
   int before = 0;
@@ -123,8 +133,11 @@ __device__ inline void multiply(const Work& work, const uint8_t* stages, Shared&
     begin_products();
 #pragma unroll
     for (int k = 0; k < kStep / 16; ++k)
-      Product<kColumns>::template add<Along::Sum, Along::Sum>(
-          sums, describe(rows + group * kRowTile + 32 * k), describe(columns + 32 * k), 1);
+      Product<kColumns>::template add<Along::Sum, kAlong>(
+          sums, describe(rows + group * kRowTile + 32 * k),
+          kAlong == Along::Sum ? describe(columns + 32 * k)
+                               : describe(columns + 16 * k * kTileRowBytes, kRowTile),
+          1);
     commit_products();
     wait_for_products<1>();
     if (step > 0 && lane == 0) arrive(&shared.empty[before]);
@@ -205,6 +218,65 @@ __device__ inline void add_residual(const uint8_t* stages, Shared& shared, int g
   }
 }
 
+/// d_gate and d_up of sums that are gradients of act, with gates and ups of the forward pass.
+__device__ inline void finish_gradient(const uint8_t* stages, Shared& shared,
+                                       const CUtensorMap& map, uint8_t* out, int group, int warp,
+                                       int lane, int half_width, int x, int y, Turn<kStages>& turn,
+                                       const float (&sums)[kColumns / 2]) {
+  constexpr int kPairs = kColumns / 8;  // of half a tile
+  const uint32_t out_address = shared_address(out);
+  const auto next_tiles = [&] {
+    wait(&shared.full[turn.stage], turn.parity);
+    return shared_address(stages + turn.stage * kStageBytes + group * kOutTiles * kRowTile);
+  };
+  const auto release = [&] {
+    __syncwarp();
+    if (lane == 0) arrive(&shared.empty[turn.stage]);
+    turn.next();
+  };
+  const auto put = [&](const uint32_t(&values)[kPairs], int column) {
+    claim_tiles(group);
+#pragma unroll
+    for (int pair = 0; pair < kPairs / 4; ++pair) {
+      const uint32_t part[4] = {values[4 * pair], values[4 * pair + 1], values[4 * pair + 2],
+                                values[4 * pair + 3]};
+      store_matrices(quad_address(out_address, warp, lane, pair), part);
+    }
+    send_tiles(map, out, group, column, y);
+  };
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    uint32_t gates[kPairs];
+    uint32_t ups[kPairs];
+    const uint32_t gate_tiles = next_tiles();
+#pragma unroll
+    for (int pair = 0; pair < kPairs / 4; ++pair) {
+      uint32_t part[4];
+      load_matrices(quad_address(gate_tiles, warp, lane, pair), part);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) gates[4 * pair + i] = part[i];
+    }
+    release();
+    const uint32_t up_tiles = next_tiles();
+#pragma unroll
+    for (int pair = 0; pair < kPairs / 4; ++pair) {
+      uint32_t part[4];
+      load_matrices(quad_address(up_tiles, warp, lane, pair), part);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = 4 * pair + i;
+        const float* d = sums + half * kColumns / 4 + 2 * at;
+        const SwigluPair result = swiglu_gradient_pair(gates[at], part[i], pack(d[0], d[1]));
+        gates[at] = result.d_gate;
+        ups[at] = result.d_up;
+      }
+    }
+    release();
+    put(gates, x + half * kColumns / 2);
+    put(ups, x + half * kColumns / 2 + half_width);
+  }
+}
+
 /// Adds the other block's sums of squares of the same rows.
 __device__ inline void exchange(Shared& shared, int group, int warp, int lane, int rank,
                                 uint32_t parity, float (&squares)[2]) {
@@ -233,8 +305,12 @@ __device__ void make_tiles(const Work& work, const Maps& maps, const uint8_t* st
     const Place place = place_of<kFinish>(work, unit, rank);
     const int row = place.row + group * kGroupRows;
     float sums[kColumns / 2];
-    multiply(work, stages, shared, group, lane, turn, sums);
-    if constexpr (kFinish == Finish::Swiglu) {
+    multiply<kFinish == Finish::Gradient ? Along::Outer : Along::Sum>(work, stages, shared, group,
+                                                                      lane, turn, sums);
+    if constexpr (kFinish == Finish::Gradient) {
+      finish_gradient(stages, shared, maps.out, out, group, warp, lane, work.half, place.column,
+                      row, turn, sums);
+    } else if constexpr (kFinish == Finish::Swiglu) {
       claim_tiles(group);
       finish_swiglu(out_address, warp, lane, sums);
       send_tiles(maps.out, out, group, place.column, row);
@@ -362,15 +438,20 @@ void mix_channels(const MixerShape& shape, const void* h, const void* gate_up, c
   add_and_norm(shape, h, act, down, eps, y, stream);
 }
 
-#ifdef DRIFTLESS_PROTOTYPE
-void channels_up_variant(int, int, const MixerShape& shape, const void* h, const void* gate_up,
-                         void* act, Stream stream) {
-  activate(shape, h, gate_up, act, stream);
+void channel_act_backward(const MixerShape& shape, const void* d_s, const void* down,
+                          const void* gate_up, void* d_gate_up, Stream stream) {
+  const int64_t width = shape.state.width;
+  const int64_t rows = shape.state.batch * shape.state.positions;
+  const int across = up_to(shape.inner, kColumns);
+  const auto pairs = [&](const void* data) {
+    return tensor_map({data, 0, rows, 2 * shape.inner, kGroupRows});
+  };
+  const Maps maps{tensor_map({d_s, 0, rows, width, kGroupRows}),
+                  tensor_map({down, 0, width, shape.inner, kStep}), pairs(gate_up),
+                  pairs(d_gate_up)};
+  launch<Finish::Gradient, 1>({up_to(rows, kRows) * across, across, up_to(width, kStep),
+                               static_cast<int>(shape.inner), 0.0f, 0.0f},
+                              maps, stream);
 }
-void channels_down_variant(int, const MixerShape& shape, const void* h, const void* act,
-                           const void* down, float eps, void* y, Stream stream) {
-  add_and_norm(shape, h, act, down, eps, y, stream);
-}
-#endif
 
 }  // namespace driftless::lab::cuda

@@ -12,8 +12,8 @@
 // gradients (token_gradients.cu). One tile [T, 64] of each of the three weight parts serves all
 // products of a chunk, lying along the sum in some and across it in others.
 //
-//   shared memory   states[warpgroups][3]: x (later d_h), y, d_y (later d_s), each [T, 64]
-//                   results[warpgroups][3]: act, d_gate, d_up, each [64, 64]
+//   shared memory   states[warpgroups][3]: x, y (later act and d_h), d_y (later d_s), each [T, 64]
+//                   results[warpgroups][2]: d_gate, d_up, each [64, 64]
 //                   weights[stages]: gate, up, down, each [T, 64]
 #include <algorithm>
 
@@ -29,7 +29,7 @@ namespace {
 constexpr int kChunk = kTileColumns;
 constexpr int kGroups = 2;
 constexpr int kThreads = (kGroups + 1) * 128;
-constexpr int kStages = 2;
+constexpr int kMostBytes = 227 * 1024 - 256;
 constexpr int kResultBytes = kChunk * kTileRowBytes;
 
 /// kDepth: T as a sum's length, a multiple of 16; kRows: T as a product's columns, of 8.
@@ -39,8 +39,10 @@ struct Plan {
   static constexpr int kRows = kRowsOf;
   static constexpr int kTileBytes = kDepth * kTileRowBytes;
   static constexpr int kWeightBytes = 3 * kTileBytes;
-  static constexpr int kBytes =
-      kGroups * 3 * (kTileBytes + kResultBytes) + kStages * kWeightBytes + kTileAlignment;
+  static constexpr int kOwnBytes = kGroups * (3 * kTileBytes + 2 * kResultBytes) + kTileAlignment;
+  static constexpr int kStages = std::min(3, (kMostBytes - kOwnBytes) / kWeightBytes);
+  static constexpr int kBytes = kOwnBytes + kStages * kWeightBytes;
+  static_assert(kStages >= 2 && kTileBytes >= kResultBytes);
 };
 
 struct Work {
@@ -57,9 +59,12 @@ struct Maps {
   CUtensorMap h, y, d_y, gate_up, down, d_h, d_s, act, d_gate_up;
 };
 
+template <int kStages>
 struct Shared {
-  Barrier state_full[kGroups];
-  Barrier state_empty[kGroups];
+  Barrier y_full[kGroups];  ///< the tile of y
+  Barrier y_empty[kGroups];
+  Barrier rest_full[kGroups];  ///< those of x and d_y
+  Barrier rest_empty[kGroups];
   Barrier weights_full[kStages];
   Barrier weights_empty[kStages];
 };
@@ -69,24 +74,33 @@ __device__ int item_of(const Work& work, int first, int group) {
 }
 
 template <class P>
-__device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* states, uint8_t* weights,
-                           Shared& shared) {
-  Turn<kStages> turn;
+__device__ void copy_states(const Work& work, const Maps& maps, uint8_t* states,
+                            Shared<P::kStages>& shared, int group) {
+  uint8_t* x = states + group * 3 * P::kTileBytes;
+  uint8_t* y = x + P::kTileBytes;
+  uint8_t* d_y = y + P::kTileBytes;
   uint32_t parity = 1;
   const int step = gridDim.x * kGroups;
   for (int first = blockIdx.x * kGroups; first < work.items; first += step, parity ^= 1) {
-    for (int group = 0; group < kGroups; ++group) {
-      const int item = item_of(work, first, group);
-      const int x = item % work.columns * kTileColumns;
-      const int board = item / work.columns;
-      uint8_t* to = states + group * 3 * P::kTileBytes;
-      Barrier* full = &shared.state_full[group];
-      wait(&shared.state_empty[group], parity);
-      arrive_expecting(full, 3 * P::kTileBytes);
-      load_tile(maps.h, to, full, x, 0, board);
-      load_tile(maps.y, to + P::kTileBytes, full, x, 0, board);
-      load_tile(maps.d_y, to + 2 * P::kTileBytes, full, x, 0, board);
-    }
+    const int item = item_of(work, first, group);
+    const int column = item % work.columns * kTileColumns;
+    const int board = item / work.columns;
+    wait(&shared.rest_empty[group], parity);
+    arrive_expecting(&shared.rest_full[group], 2 * P::kTileBytes);
+    load_tile(maps.d_y, d_y, &shared.rest_full[group], column, 0, board);
+    load_tile(maps.h, x, &shared.rest_full[group], column, 0, board);
+    wait(&shared.y_empty[group], parity);
+    arrive_expecting(&shared.y_full[group], P::kTileBytes);
+    load_tile(maps.y, y, &shared.y_full[group], column, 0, board);
+  }
+}
+
+template <class P>
+__device__ void copy_weights(const Work& work, const Maps& maps, uint8_t* weights,
+                             Shared<P::kStages>& shared) {
+  Turn<P::kStages> turn;
+  const int step = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items; first += step)
     for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
       uint8_t* to = weights + turn.stage * P::kWeightBytes;
       Barrier* full = &shared.weights_full[turn.stage];
@@ -96,7 +110,6 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* states, 
       load_tile(maps.gate_up, to + P::kTileBytes, full, work.inner + chunk * kChunk, 0);
       load_tile(maps.down, to + 2 * P::kTileBytes, full, chunk * kChunk, 0);
     }
-  }
 }
 
 /// d_s from y and d_y, to the tile of d_y.
@@ -178,30 +191,6 @@ __device__ void multiply_down(const uint32_t (&d_gate)[kChunk / 4],
                                                 describe(weights + P::kTileBytes + 32 * k), 1);
 }
 
-struct GradientPair {
-  uint32_t act, gate, up;
-};
-/// Of pairs of gates, ups and gradients of act, all rounded to bfloat16 first.
-__device__ GradientPair gradient_pair(const float* gate, const float* up, const float* d_act) {
-  const uint32_t gates = pack(gate[0], gate[1]);
-  const uint32_t ups = pack(up[0], up[1]);
-  const uint32_t ds = pack(d_act[0], d_act[1]);
-  float act[2];
-  float d_gate[2];
-  float d_up[2];
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const float g = i == 0 ? low_of(gates) : high_of(gates);
-    const float u = i == 0 ? low_of(ups) : high_of(ups);
-    const float d = i == 0 ? low_of(ds) : high_of(ds);
-    const float s = __fdividef(1.0f, 1.0f + __expf(-g));
-    act[i] = g * s * u;
-    d_gate[i] = d * u * s * __fmaf_rn(g, 1.0f - s, 1.0f);
-    d_up[i] = d * g * s;
-  }
-  return {pack(act[0], act[1]), pack(d_gate[0], d_gate[1]), pack(d_up[0], d_up[1])};
-}
-
 /// A warp's 16 columns of a transposed tile [64 columns, 64 inner] to the tile [64 inner, 64].
 __device__ inline void put_result(uint32_t tile, int warp, int lane,
                                   const uint32_t (&values)[kChunk / 4]) {
@@ -216,24 +205,25 @@ __device__ inline void put_result(uint32_t tile, int warp, int lane,
 
 template <class P>
 __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* states, uint8_t* results,
-                              uint8_t* weights, Shared& shared) {
+                              uint8_t* weights, Shared<P::kStages>& shared) {
   const int group = threadIdx.x / 128;
   const int warp = threadIdx.x / 32 % 4;
   const int lane = threadIdx.x % 32;
   const bool is_first = threadIdx.x % 128 == 0;
   uint8_t* tiles = states + group * 3 * P::kTileBytes;
-  uint8_t* out = results + group * 3 * kResultBytes;
+  uint8_t* out = results + group * 2 * kResultBytes;
   const uint32_t x = shared_address(tiles);
   const uint32_t y = x + P::kTileBytes;
   const uint32_t d_s = y + P::kTileBytes;
-  Turn<kStages> turn;
+  Turn<P::kStages> turn;
   uint32_t parity = 0;
   const int step = gridDim.x * kGroups;
   for (int first = blockIdx.x * kGroups; first < work.items; first += step, parity ^= 1) {
     const int item = item_of(work, first, group);
     const int column = item % work.columns * kTileColumns;
     const int board = item / work.columns;
-    wait(&shared.state_full[group], parity);
+    wait(&shared.rest_full[group], parity);
+    wait(&shared.y_full[group], parity);
     norm_gradient<P>(work, y, d_s, item, warp, lane);
     publish_writes();
     sync_threads(1 + group, 128);
@@ -255,27 +245,28 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     const auto activate = [&] {
 #pragma unroll
       for (int i = 0; i < kChunk / 4; ++i) {
-        const GradientPair pair =
-            gradient_pair(gate_up + 2 * i, gate_up + kChunk / 2 + 2 * i, d_act + 2 * i);
+        const int up = kChunk / 2 + 2 * i;
+        const SwigluPair pair = swiglu_gradient_pair(pack(gate_up[2 * i], gate_up[2 * i + 1]),
+                                                     pack(gate_up[up], gate_up[up + 1]),
+                                                     pack(d_act[2 * i], d_act[2 * i + 1]));
         act[i] = pair.act;
-        d_gate[i] = pair.gate;
-        d_up[i] = pair.up;
+        d_gate[i] = pair.d_gate;
+        d_up[i] = pair.d_up;
       }
     };
     const auto put = [&](int chunk) {
       if (is_first) wait_for_stores();
       sync_threads(1 + group, 128);
       const uint32_t to = shared_address(out);
-      put_result(to, warp, lane, act);
-      put_result(to + kResultBytes, warp, lane, d_gate);
-      put_result(to + 2 * kResultBytes, warp, lane, d_up);
+      put_result(y, warp, lane, act);
+      put_result(to, warp, lane, d_gate);
+      put_result(to + kResultBytes, warp, lane, d_up);
       publish_writes();
       sync_threads(1 + group, 128);
       if (is_first) {
-        store_tile(maps.act, out, column, chunk * kChunk, board);
-        store_tile(maps.d_gate_up, out + kResultBytes, column, chunk * kChunk, board);
-        store_tile(maps.d_gate_up, out + 2 * kResultBytes, column, work.inner + chunk * kChunk,
-                   board);
+        store_tile(maps.act, tiles + P::kTileBytes, column, chunk * kChunk, board);
+        store_tile(maps.d_gate_up, out, column, chunk * kChunk, board);
+        store_tile(maps.d_gate_up, out + kResultBytes, column, work.inner + chunk * kChunk, board);
         commit_stores();
       }
     };
@@ -311,30 +302,40 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     begin_products();
     multiply_down<P>(d_gate, d_up, weights_at(turn.stage), d_h);
     commit_products();
-    put(work.chunks - 1);
-    settle_all();
-    if (lane == 0) arrive(&shared.weights_empty[turn.stage]);
-    turn.next();
-    // d_h over x, which no product reads any more.
-    sync_threads(1 + group, 128);
+    // The tiles of x and d_s are free once d_s is in registers.
     const int piece = 2 * warp + lane / 8 % 2;
+    uint32_t kept[P::kRows / 4];
 #pragma unroll
     for (int g = 0; g < P::kRows / 8; ++g) {
       uint32_t pair[2];
       load_transposed(piece_address(d_s, 8 * g + lane % 8, piece), pair);
+      kept[2 * g] = pair[0];
+      kept[2 * g + 1] = pair[1];
+    }
+    put(work.chunks - 1);
+    if (is_first) arrive(&shared.rest_empty[group]);
+    settle_all();
+    if (lane == 0) arrive(&shared.weights_empty[turn.stage]);
+    turn.next();
+    // d_h leaves over the last act.
+    if (is_first) wait_for_stores();
+    sync_threads(1 + group, 128);
+#pragma unroll
+    for (int g = 0; g < P::kRows / 8; ++g) {
+      uint32_t pair[2];
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        pair[half] = pack(low_of(pair[half]) + d_h[4 * g + 2 * half],
-                          high_of(pair[half]) + d_h[4 * g + 2 * half + 1]);
-      store_transposed(piece_address(x, 8 * g + lane % 8, piece), pair);
+        pair[half] = pack(low_of(kept[2 * g + half]) + d_h[4 * g + 2 * half],
+                          high_of(kept[2 * g + half]) + d_h[4 * g + 2 * half + 1]);
+      store_transposed(piece_address(y, 8 * g + lane % 8, piece), pair);
     }
     publish_writes();
     sync_threads(1 + group, 128);
     if (is_first) {
-      store_tile(maps.d_h, tiles, column, 0, board);
+      store_tile(maps.d_h, tiles + P::kTileBytes, column, 0, board);
       commit_stores();
       wait_for_stores();
-      arrive(&shared.state_empty[group]);
+      arrive(&shared.y_empty[group]);
     }
   }
 }
@@ -344,16 +345,18 @@ __global__ __launch_bounds__(kThreads,
                              1) void mix_tokens_backward_kernel(Work work,
                                                                 const __grid_constant__ Maps maps) {
   extern __shared__ uint8_t memory[];
-  __shared__ Shared shared;
+  __shared__ Shared<P::kStages> shared;
   uint8_t* states = memory + (-shared_address(memory) & (kTileAlignment - 1));
   uint8_t* results = states + kGroups * 3 * P::kTileBytes;
-  uint8_t* weights = results + kGroups * 3 * kResultBytes;
+  uint8_t* weights = results + kGroups * 2 * kResultBytes;
   if (threadIdx.x == 0) {
     for (int i = 0; i < kGroups; ++i) {
-      init_barrier(&shared.state_full[i], 1);
-      init_barrier(&shared.state_empty[i], 1);
+      init_barrier(&shared.y_full[i], 1);
+      init_barrier(&shared.y_empty[i], 1);
+      init_barrier(&shared.rest_full[i], 1);
+      init_barrier(&shared.rest_empty[i], 1);
     }
-    for (int i = 0; i < kStages; ++i) {
+    for (int i = 0; i < P::kStages; ++i) {
       init_barrier(&shared.weights_full[i], 1);
       init_barrier(&shared.weights_empty[i], 4 * kGroups);
     }
@@ -365,7 +368,12 @@ __global__ __launch_bounds__(kThreads,
     differentiate<P>(work, maps, states, results, weights, shared);
   } else {
     give_registers<24>();
-    if (threadIdx.x == 128 * kGroups) copy_ahead<P>(work, maps, states, weights, shared);
+    // One thread for the weights, one for the states of each warpgroup: none waits for another's.
+    const int copier = threadIdx.x / 32 - 4 * kGroups;
+    if (threadIdx.x % 32 == 0 && copier < kGroups)
+      copy_states<P>(work, maps, states, shared, copier);
+    else if (threadIdx.x % 32 == 0 && copier == kGroups)
+      copy_weights<P>(work, maps, weights, shared);
   }
 }
 
@@ -417,9 +425,7 @@ void mix_tokens_backward(const MixerShape& shape, const TokenTrace& trace, const
   const auto run = [&](auto plan) {
     launch<decltype(plan)>(shape, trace, d_y, gate_up_t, down, out, stream);
   };
-  if (t <= 32)
-    run(Plan<32, 32>{});
-  else if (t <= 64)
+  if (t <= 64)
     run(Plan<64, 64>{});
   else if (t <= 88)
     run(Plan<96, 88>{});

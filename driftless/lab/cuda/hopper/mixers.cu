@@ -10,13 +10,13 @@
 namespace driftless::lab::cuda {
 namespace {
 
-bool is_allowed() {
+bool is_allowed(Pass pass) {
   const char* const wanted = std::getenv("DRIFTLESS_MIXERS");
-  if (wanted == nullptr || *wanted == '\0') return true;
-  const std::string_view name = wanted;
-  DRIFTLESS_REQUIRE(name == "apart" || name == "fused", ErrorCode::InvalidArgument,
-                    "DRIFTLESS_MIXERS; got '", name, "', expected fused or apart");
-  return name == "fused";
+  const std::string_view name = wanted == nullptr || *wanted == '\0' ? "fused" : wanted;
+  DRIFTLESS_REQUIRE(name == "apart" || name == "forward" || name == "fused",
+                    ErrorCode::InvalidArgument, "DRIFTLESS_MIXERS; got '", name,
+                    "', expected fused, forward or apart");
+  return name == "fused" || (name == "forward" && pass == Pass::Forward);
 }
 
 bool is_hopper() {
@@ -31,9 +31,10 @@ bool is_hopper() {
 
 }  // namespace
 
-bool has_fused_mixers() {
-  static const bool kHas = is_allowed() && is_hopper();
-  return kHas;
+bool has_fused_mixers(Pass pass) {
+  static const bool kForward = is_allowed(Pass::Forward) && is_hopper();
+  static const bool kBackward = is_allowed(Pass::Backward) && is_hopper();
+  return pass == Pass::Forward ? kForward : kBackward;
 }
 
 }  // namespace driftless::lab::cuda

@@ -14,9 +14,10 @@ struct MixerShape {
   int64_t inner;  ///< width of act
 };
 
-/// Whether the current device runs these kernels: compute capability 9.0. The environment's
-/// DRIFTLESS_MIXERS=apart says no.
-bool has_fused_mixers();
+/// Whether the current device runs these kernels: compute capability 9.0. Of the environment,
+/// DRIFTLESS_MIXERS=apart says no and DRIFTLESS_MIXERS=forward says no where gradients are wanted.
+enum class Pass { Forward, Backward };
+bool has_fused_mixers(Pass pass);
 
 /// Whether a shape fits: rows of whole 16 bytes and whole chunks of the inner width, and no more
 /// positions, or channels, than registers hold. Widths are counts of values, not of bytes.
@@ -70,5 +71,14 @@ void token_gradients(const MixerShape& shape, const void* h, const TokenGradient
 /// scratch. y may not be h.
 void mix_channels(const MixerShape& shape, const void* h, const void* gate_up, const void* down,
                   float eps, void* act, void* y, Stream stream);
+
+/// d_gate_up [batch * positions, 2 inner], gates first: the gradients of silu(gate) * up by
+/// gate_up, given d_s of h + update, whose product with down, rounded to bfloat16, is act's
+/// gradient. The width is a multiple of 8, the inner width of 256.
+constexpr bool differentiates_act(const MixerShape& shape) {
+  return shape.state.width % 8 == 0 && shape.inner % 256 == 0;
+}
+void channel_act_backward(const MixerShape& shape, const void* d_s, const void* down,
+                          const void* gate_up, void* d_gate_up, Stream stream);
 
 }  // namespace driftless::lab::cuda
