@@ -16,7 +16,11 @@
 #include "driftless/lab/check/check.h"
 #include "driftless/lab/data/pool.h"
 #include "driftless/lab/device/device.h"
+<<<<<<< HEAD
 #include "driftless/lab/net/sublayers.h"
+=======
+#include "driftless/lab/narrow.h"
+>>>>>>> main
 #include "driftless/lab/quant/qat_plan.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/lab/train/train_loop.h"
@@ -200,6 +204,14 @@ void run_widen(const std::filesystem::path& weights, const std::filesystem::path
   Rng rng(seed);
   save_weights(out, widened_config(config),
                widened_weights(config, load_weights(weights, config), rng), 0, store::DType::F32);
+}
+
+void run_narrow(const std::filesystem::path& weights, const std::filesystem::path& out,
+                int64_t width, double expansion) {
+  const model::ModelConfig config = store::load_checkpoint(weights).config;
+  const model::ModelConfig narrow = narrowed_config(config, {width, expansion});
+  save_weights(out, narrow, narrowed_weights(config, load_weights(weights, config), narrow), 0,
+               store::DType::F32);
 }
 
 }  // namespace driftless::lab

@@ -69,4 +69,8 @@ void run_disjoint(const TrainRequest& request, const Talk& talk);
 void run_widen(const std::filesystem::path& weights, const std::filesystem::path& out,
                uint64_t seed);
 
+/// Writes a start for a model of these sizes, see narrow.h; expansion 0 keeps the model's.
+void run_narrow(const std::filesystem::path& weights, const std::filesystem::path& out,
+                int64_t width, double expansion);
+
 }  // namespace driftless::lab

@@ -178,6 +178,28 @@ void add_widen(const Verb& verb) {
   verb.runs([options] { lab::run_widen(options->weights, options->out, options->seed); });
 }
 
+void add_narrow(const Verb& verb) {
+  struct Options {
+    std::string weights;
+    std::string out;
+    int64_t width = 0;
+    double expansion = 0;
+  };
+  auto options = std::make_shared<Options>();
+  verb.add_input("WEIGHTS", options->weights, "checkpoint to shrink").required();
+  verb.add_output("--out", options->out, "checkpoint to write").required();
+  verb.add_option("--width", options->width, "hidden size of the narrow model")
+      .positive()
+      .required();
+  verb.add_option("--expansion", options->expansion, "of its SwiGLUs (default: the model's)")
+      .between(0, kNoLimit);
+  verb.example(
+      "driftless train narrow models/sudoku-small.safetensors --width 128 --out narrow.st");
+  verb.runs([options] {
+    lab::run_narrow(options->weights, options->out, options->width, options->expansion);
+  });
+}
+
 }  // namespace
 
 void add_qat_command(const Verb& verb) {
@@ -199,6 +221,7 @@ void add_train_command(const Verb& verb) {
   add_check(verb.add_verb("check", "whether a device computes what the CPU computes"));
   add_disjoint(verb.add_verb("disjoint", "whether pool and evaluation share boards"));
   add_widen(verb.add_verb("widen", "a model of twice the width that computes the same"));
+  add_narrow(verb.add_verb("narrow", "a start for a narrower model, with what weighs most"));
   verb.example(
       "driftless train recipes/sudoku-4x4.toml --out run\n"
       "Ctrl-C or SIGTERM finishes the step, saves and exits with 128 + the signal; --resume "

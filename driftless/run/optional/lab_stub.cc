@@ -24,6 +24,9 @@ void run_disjoint(const TrainRequest&, const Talk&) { no_torch("train disjoint")
 void run_widen(const std::filesystem::path&, const std::filesystem::path&, uint64_t) {
   no_torch("train widen");
 }
+void run_narrow(const std::filesystem::path&, const std::filesystem::path&, int64_t, double) {
+  no_torch("train narrow");
+}
 
 TorchType parse_torch_type(std::string_view) { no_torch("--device"); }
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint&,

@@ -13,8 +13,9 @@ constexpr int kUnsupported = 13;
 
 TEST(TrainCommand, WithoutLibtorchSaysHowToGetIt) {
   if (DRIFTLESS_HAS_LAB) GTEST_SKIP() << "this build has libtorch";
-  for (const char* arguments : {"train recipe.toml", "train check", "train disjoint recipe.toml",
-                                "train widen a --out b", "bench train recipe.toml"})
+  for (const char* arguments :
+       {"train recipe.toml", "train check", "train disjoint recipe.toml", "train widen a --out b",
+        "train narrow a --width 8 --out b", "bench train recipe.toml"})
     expect_failure(driftless(arguments), kUnsupported, "libtorch-dev");
 }
 

@@ -96,7 +96,8 @@ const std::vector<Command> kCommands = {
     {"codec encode --format int4 --input @in --out OUT", "--out", "--input"},
     {"codec decode --format int4 --input @in --out OUT", "--out", "--input"},
     {"data convert @in --out OUT", "--out", "IN"},
-    {"train widen @in --out OUT", "--out", "WEIGHTS"}};
+    {"train widen @in --out OUT", "--out", "WEIGHTS"},
+    {"train narrow @in --width 8 --out OUT", "--out", "WEIGHTS"}};
 
 TEST_F(Outputs, ThatAreInputsAreRefusedThroughAnyLink) {
   for (const Command& command : kCommands) {
