@@ -16,11 +16,8 @@
 #include "driftless/lab/check/check.h"
 #include "driftless/lab/data/pool.h"
 #include "driftless/lab/device/device.h"
-<<<<<<< HEAD
-#include "driftless/lab/net/sublayers.h"
-=======
 #include "driftless/lab/narrow.h"
->>>>>>> main
+#include "driftless/lab/net/sublayers.h"
 #include "driftless/lab/quant/qat_plan.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/lab/train/train_loop.h"
