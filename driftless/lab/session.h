@@ -44,15 +44,20 @@ struct BenchResult {
   std::string name;
   double ms = 0;     ///< median of the repetitions
   double gflop = 0;  ///< arithmetic of one repetition, 0 where it does not matter
+  double gbyte = 0;  ///< 10^9 bytes of its operands and results in device memory
 };
 struct TrainBench {
   double ms_per_step = 0;
   double step_gflop = 0;
   double peak_gflops = 0;  ///< what a large matrix product of the same type reaches here
 };
-/// Times the pieces of a block, `steps` training steps and the device's matrix peak.
+struct BenchListener {
+  Talk talk;
+  std::function<void(const BenchResult& result, double peak_gflops)> report;
+};
+/// Times the device's matrix peak, the pieces of a block and `steps` training steps.
 TrainBench bench_training(const TrainRequest& request, int64_t steps,
-                          const std::function<void(const BenchResult&)>& report);
+                          const BenchListener& listener);
 
 /// Compares the device with the CPU, see check.h; a line each. Throws Numeric when one fails.
 void run_check(const std::string& device, const Talk& talk);

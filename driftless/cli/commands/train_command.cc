@@ -98,12 +98,18 @@ void print_line(std::string_view line) {
   std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
+void print_piece(const lab::BenchResult& piece, double peak_gflops) {
+  std::printf("%-24s %8.3f ms", piece.name.c_str(), piece.ms);
+  if (piece.gflop > 0)
+    std::printf(" %8.1f GFLOP/s, %4.1f %% of the peak", 1e3 * piece.gflop / piece.ms,
+                1e5 * piece.gflop / piece.ms / peak_gflops);
+  if (piece.gbyte > 0)
+    std::printf(", %.3f GB at %.0f GB/s", piece.gbyte, 1e3 * piece.gbyte / piece.ms);
+  std::printf("\n");
+}
+
 void bench_train(const lab::TrainRequest& request, int64_t steps) {
-  const lab::TrainBench bench =
-      lab::bench_training(request, steps, [](const lab::BenchResult& result) {
-        std::printf("%-24s %8.3f ms %8.1f GFLOP/s\n", result.name.c_str(), result.ms,
-                    1e3 * result.gflop / result.ms);
-      });
+  const lab::TrainBench bench = lab::bench_training(request, steps, {print_line, print_piece});
   const double tflops = bench.step_gflop / bench.ms_per_step;
   std::printf("%-24s %8.3f ms/step, %.3f TFLOP/s, %.1f %% of the matrix peak (%.3f TFLOP/s)\n",
               "training step", bench.ms_per_step, tflops, 1e5 * tflops / bench.peak_gflops,
