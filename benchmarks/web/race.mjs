@@ -7,8 +7,8 @@
 //   scripts/build_web
 //   node benchmarks/web/race.mjs FOLDER [node|chromium] [ROUNDS]
 //
-// Contestants take steps in turn, so that a busy machine slows all alike; medians and quartiles of each, and ratios of
-// medians. Answers are compared first: after 16 steps float32 and int8 of onnxruntime-web and our mxint4 must agree.
+// Contestants take steps in turn, so that a busy machine slows all alike; medians and quartiles of each, and medians of
+// the ratios of a round with their 95 % intervals. Answers are compared first: after 16 steps float32 and int8 of onnxruntime-web and our mxint4 must agree.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {join} from "node:path";
@@ -40,7 +40,7 @@ async function inNode() {
   return steps.raceSteps(contestants, options);
 }
 
-/// A worker in a page of a file: ort's bundle as a module of its own, graphs and engine by message.
+/// A worker in a page of a file: ort's bundle as a module, graphs and engine by message.
 async function inChromium() {
   const {Browser} = await import("../../tests/report/browser/chromium.mjs");
   const {mkdtempSync, rmSync, writeFileSync} = await import("node:fs");
@@ -54,23 +54,24 @@ async function inChromium() {
     self.onmessage = async ({data}) => {
       try { postMessage(await (${raceInWorker})(data)); } catch (error) { postMessage({error: error.stack}); }
     };`;
+  // A page of a file has no origin of its own, so that a module comes as data.
+  const ort = `data:text/javascript;base64,${readFileSync(join(dist, "ort.wasm.bundle.min.mjs"), "base64")}`;
   const browser = await Browser.start();
   try {
     const page = await browser.open(join(place, "race.html"));
     const give = (name, bytes) => page.evaluate(
       `void ((globalThis.parts ??= {})["${name}"] = Uint8Array.from(atob("${Buffer.from(bytes).toString("base64")}"), (c) => c.charCodeAt(0)))`);
-    await give("ort", readFileSync(join(dist, "ort.wasm.bundle.min.mjs")));
     await give("wasm", readFileSync(join(dist, "ort-wasm-simd-threaded.wasm")));
     await give("engine", readFileSync(new URL("../../web/wasm/driftless.wasm", import.meta.url)));
     await give("model", readFileSync(model));
     for (const precision of ["float32", "int8"]) await give(precision, graph(precision));
     return await page.evaluate(`new Promise((resolve) => {
       const url = (text) => URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
-      const worker = new Worker(url(${JSON.stringify(worker)}), {type: "module"});
+      const worker = new Worker(url(${JSON.stringify(worker)}));
       worker.onmessage = ({data}) => resolve(data);
-      worker.onerror = ({message}) => resolve({error: message});
-      worker.postMessage({...parts, ort: url(parts.ort), shape: ${JSON.stringify(shape)},
-        tokens: ${JSON.stringify(tokens)}, options: ${JSON.stringify(options)}});
+      worker.onerror = ({message}) => resolve({error: message ?? "the worker did not start"});
+      worker.postMessage({...parts, shape: ${JSON.stringify(shape)},
+        tokens: ${JSON.stringify(tokens)}, ort: ${JSON.stringify(ort)}, options: ${JSON.stringify(options)}});
     })`);
   } finally {
     await browser.stop();
@@ -101,11 +102,20 @@ for (const [i, answer] of answers.entries())
   assert.equal(answer, answers[0], `${names[i]} and ${names[0]} answer differently after 16 steps`);
 
 const at = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))];
-const median = (name) => at(results[name].ms, 0.5);
+
+/// The median of the ratios of steps of one round, with its 95 % interval by order statistics.
+function ratio(slower, faster) {
+  const values = slower.map((ms, round) => ms / faster[round]).sort((a, b) => a - b);
+  const n = values.length;
+  const low = Math.max(0, Math.floor(n / 2 - 0.98 * Math.sqrt(n)));
+  return `${at(values, 0.5).toFixed(2)} (${values[low].toFixed(2)} to ${values[n - 1 - low].toFixed(2)})`;
+}
+
 console.log(`${where}, ${rounds} steps each, one thread; all ${names.length} answer alike`);
 for (const name of names) {
+  const {ms} = results[name];
   const ratios = names.filter((other) => other.startsWith("onnx") && other !== name)
-    .map((other) => `${(median(other) / median(name)).toFixed(2)} x ${other.replace("onnxruntime-web, ", "ort ")}`);
-  console.log(`${name.padEnd(26)} ${median(name).toFixed(1)} ms (${at(results[name].ms, 0.25).toFixed(1)} to ${at(results[name].ms, 0.75).toFixed(1)})  ${ratios.join(", ")}`);
+    .map((other) => `${ratio(results[other].ms, ms)} x ${other.replace("onnxruntime-web, ", "ort ")}`);
+  console.log(`${name.padEnd(26)} ${at(ms, 0.5).toFixed(1)} ms (${at(ms, 0.25).toFixed(1)} to ${at(ms, 0.75).toFixed(1)})  ${ratios.join(", ")}`);
 }
 process.exit(0);

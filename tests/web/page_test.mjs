@@ -291,6 +291,43 @@ const tests = {
     assertQuiet(page);
   },
 
+  async "a report runs boards that were not recorded"(browser, name) {
+    const trace = join(folder, "trace.json");
+    const report = join(folder, "report.html");
+    // Schemes of a trace without float: distances are from a float model all the same.
+    const runs = [["trace", "models/sudoku-small.safetensors", "--data", "models/demo-sudoku.csv", "--limit", "1", "--steps", "2",
+      "--schemes", "mxint4,window=4", "int4/tensor", "int4/tensor/static", "--calibration-boards", "2", "--out", trace],
+    ["report", trace, "--live", "models/sudoku-small.safetensors", "--out", report]];
+    for (const run of runs) {
+      const {status, stderr} = spawnSync(driftless, run, {encoding: "utf8"});
+      if (stderr.includes("node-d3")) return console.log(`  SKIPPED: ${stderr.trim()}`);
+      assert.equal(status, 0, stderr);
+    }
+    const recorded = JSON.parse(readFileSync(trace, "utf8")).boards[0];
+    const page = await browser.open(report);
+    const live = (what) => `document.querySelector(".live ${what}")`;
+    await page.until(`${live("input")} !== null`);
+    await set(page, live("input"), recorded.input);
+    await page.click(live("button"));
+    await page.until(`${live("output")}.textContent === "by sudoku-small.safetensors"`);
+    const players = `[...document.querySelectorAll(".player .board")]`;
+    const got = await page.evaluate(`${players}.map((b) => b.querySelector(".state").textContent)`);
+    const outcomes = {e: "solved", w: "wrong"};
+    for (const place of [0, 1]) assert.ok(got[place].startsWith(outcomes[recorded.runs[place].outcome.at(-1)]), got[place]);
+    // One sum in another order is enough to lead int4 elsewhere; mxint4 comes back.
+    const [run] = recorded.runs;
+    const divergence = Number(/Divergence ([\d.]+)/.exec(got[0])[1]);
+    assert.ok(Math.abs(divergence - run.divergence.at(-1)) <= 0.1 * run.divergence.at(-1), got[0]);
+    assert.match(got[2], /^Not run here: this scheme is made from boards beforehand/);
+    await picture(page, `${name}-live`);
+    await set(page, live("input"), "nothing");
+    await page.click(live("button"));
+    await page.until(`/board/.test(${live("output")}.textContent) && !/by/.test(${live("output")}.textContent)`);
+    await page.click(live("button:last-of-type"));
+    await page.until(`document.querySelectorAll(".player option").length === 3`);
+    assertQuiet(page);
+  },
+
   async "fits a phone"(browser, name) {
     const page = await browser.open(html, {width: 390, height: 844});
     await page.until(`page.board !== null`);

@@ -23,7 +23,7 @@ function nameOf(task, token) {
 
 function kindOf(task, token) {
   if (isSudoku(task)) return "";
-  return {"#": "wall", o: "path"}[task.alphabet[token]] ?? "";
+  return {"#": "wall", o: "path", S: "start", G: "goal"}[task.alphabet[token]] ?? "";
 }
 
 /// Fills `grid` with one cell a token; classes say what each is.

@@ -21,7 +21,8 @@ const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const thinker = new Thinker(data.worker);
 const page = {
-  task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false, isStopped: false, brush: null,
+  task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false, isStopped: false, wishes: 0,
+  brush: null,
 };
 
 function say(text) {
@@ -134,6 +135,7 @@ function editKey(event, index) {
 
 async function useLine(line, {keepsEditor = false} = {}) {
   stopPlaying();
+  ++page.wishes;
   // A maze may begin with floor, which is a space.
   const board = await thinker.ask("read", {text: isSudoku(page.task) ? line.trim() : line.replace(/[\r\n]/g, "")});
   if (board.input.length !== page.info.cells)
@@ -152,6 +154,7 @@ async function useBoard(board, keepsEditor = false) {
 // Thinking. The worker goes ahead; the page shows its steps one after another.
 
 async function think() {
+  if (!page.board) return;
   for (const column of page.columns) column.history = [];
   show(0);
   const {stopped} = await thinker.ask("think", {board: page.board, steps: page.steps}, (step) => {
@@ -332,14 +335,17 @@ function fromLink() {
 
 const random = guarded(async () => {
   stopPlaying();
+  ++page.wishes;
   const seed = crypto.getRandomValues(new Uint32Array(1))[0];
   await useBoard(await thinker.ask("make", {seed, values: difficulty()}));
 });
 
 const openFile = guarded(async (file) => {
   const known = page.board && lineOf(page.board.input);
+  const {wishes} = page;
   await useFile(await file.arrayBuffer(), file.name);
-  await (known ? useLine(known).catch(random) : random());
+  if (page.wishes !== wishes) await think();  // another board was chosen meanwhile
+  else await (known ? useLine(known).catch(random) : random());
 });
 
 function listen() {

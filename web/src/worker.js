@@ -6,6 +6,7 @@ import {compileEngine, runnableVariants} from "./variants.js";
 
 const models = [];  // by place; null where there is none
 let file = null;
+let asFile = null;  // a model by its file's own plan, for the first that asks for one
 let engineBytes = null;
 let engine = null;
 let run = 0;
@@ -36,7 +37,7 @@ function relativeDistance(a, b) {
 }
 
 const first = () => {
-  const model = models.find((one) => one);
+  const model = models.find((one) => one) ?? asFile;
   if (!model) throw new Error("model: none is loaded");
   return model;
 };
@@ -55,19 +56,19 @@ const asks = {
 
   async file(message) {
     const bytes = new Uint8Array(message.bytes);
-    const model = await Model.create(await compiledEngine(), bytes, {});  // throws where it is none
+    asFile = await Model.create(await compiledEngine(), bytes, {});  // throws where it is none
     file = bytes;
     models.length = 0;
-    return {info: model.info, task: model.task};
+    return {info: asFile.info, task: asFile.task};
   },
 
   async format({place, choice}) {
     models[place] = null;
     if (!choice) return {};
-    const begin = performance.now();
-    models[place] = await Model.create(await compiledEngine(), file, choice);
+    if (asFile && !choice.weights && !choice.activations) [models[place], asFile] = [asFile, null];
+    else models[place] = await Model.create(await compiledEngine(), file, choice);
     const {info, memoryBytes} = models[place];
-    return {info, memoryBytes, ms: performance.now() - begin};
+    return {info, memoryBytes};
   },
 
   read: ({text}) => first().read(text),

@@ -38,23 +38,32 @@ constexpr int64_t kTileRows = 4;
 namespace driftless::loop {
 namespace {
 
+/// Loaded where they are used: engines make a constant of a vector anew, in three instructions.
+struct Constants {
+  float log2e = -1.44269504f;
+  float round = 12582912.0f;
+  float ln2_high = -0.693359375f;
+  float ln2_low = 2.12194440e-4f;
+  float most = 87.0f;
+  float first = 1.38368353e-3f;
+  float others[6] = {8.37482419e-3f, 4.16682251e-2f, 1.66664198e-1f, 4.99999911e-1f, 1.0f, 1.0f};
+};
+constexpr Constants kConstants;
+
 /// exp_of_minus_magnitude of four lanes.
 [[gnu::always_inline]] inline v128_t exp_lanes(v128_t x) noexcept {
-  const v128_t round = wasm_f32x4_const_splat(12582912.0f);
-  const v128_t m = wasm_i32x4_min(wasm_v128_and(x, wasm_i32x4_const_splat(0x7fffffff)),
-                                  wasm_i32x4_const_splat(__builtin_bit_cast(int32_t, 87.0f)));
-  const v128_t shifted = fused_lanes(m, wasm_f32x4_const_splat(-1.44269504f), round);
+  const Constants* constants = &kConstants;
+  asm("" : "+r"(constants));
+  const auto all = [](const float& value) { return wasm_v128_load32_splat(&value); };
+  const v128_t round = all(constants->round);
+  const v128_t m = wasm_i32x4_min(wasm_f32x4_abs(x), all(constants->most));
+  const v128_t shifted = fused_lanes(m, all(constants->log2e), round);
   const v128_t n = wasm_f32x4_sub(shifted, round);
-  const v128_t r =
-      fused_lanes(n, wasm_f32x4_const_splat(2.12194440e-4f),
-                  fused_lanes(n, wasm_f32x4_const_splat(-0.693359375f), wasm_f32x4_neg(m)));
-  v128_t p = wasm_f32x4_const_splat(1.38368353e-3f);
-  p = fused_lanes(p, r, wasm_f32x4_const_splat(8.37482419e-3f));
-  p = fused_lanes(p, r, wasm_f32x4_const_splat(4.16682251e-2f));
-  p = fused_lanes(p, r, wasm_f32x4_const_splat(1.66664198e-1f));
-  p = fused_lanes(p, r, wasm_f32x4_const_splat(4.99999911e-1f));
-  p = fused_lanes(p, r, wasm_f32x4_const_splat(1.0f));
-  p = fused_lanes(p, r, wasm_f32x4_const_splat(1.0f));
+  const v128_t r = fused_lanes(n, all(constants->ln2_low),
+                               fused_lanes(n, all(constants->ln2_high), wasm_f32x4_neg(m)));
+  v128_t p = all(constants->first);
+#pragma clang loop unroll(full)
+  for (const float& next : constants->others) p = fused_lanes(p, r, all(next));
   return wasm_i32x4_add(p, wasm_i32x4_shl(shifted, 23));
 }
 
@@ -63,8 +72,4 @@ namespace {
 
 #include "driftless/loop/kernels/isa/wasm_lanes.inc"
 
-namespace driftless::loop::wasm_relaxed {
-extern constinit const EpilogueSet kKernels = {
-    "wasm_relaxed",   add,     add_sum,     silu_mul_lanes, add_norm,
-    add_norm_columns, softmax, share_codes, multiply,       multiply_rounded};
-}  // namespace driftless::loop::wasm_relaxed
+DRIFTLESS_EPILOGUE_SET_WITH(wasm_relaxed, "wasm_relaxed", silu_mul_lanes)

@@ -113,8 +113,4 @@ constexpr Constants kConstants;
 
 #include "driftless/loop/kernels/isa/wasm_lanes.inc"
 
-namespace driftless::loop::wasm_simd {
-extern constinit const EpilogueSet kKernels = {
-    "wasm_simd",      add,     add_sum,     silu_mul_lanes, add_norm,
-    add_norm_columns, softmax, share_codes, multiply,       multiply_rounded};
-}  // namespace driftless::loop::wasm_simd
+DRIFTLESS_EPILOGUE_SET_WITH(wasm_simd, "wasm_simd", silu_mul_lanes)
