@@ -132,10 +132,12 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   const Talk quiet = [](std::string_view) {};
   const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
   BoardPool pool = read_pool(recipe, request.data, held_out, is_first ? listener.talk : quiet);
-  const TrainerOptions options{device, request.chunk, join_ranks(place, device), qat};
+  const TrainerOptions options{device, request.chunk, join_ranks(place, device), qat,
+                               listener.should_stop};
   LoadedRun run = starting_run(request, recipe, pool, options);
   require_resumable(recipe, run.state.recipe);
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
+  listener.on_start();
   if (is_first) {
     if (device.is_cuda()) listener.talk(mixers_note(recipe.model, device));
     std::filesystem::create_directories(request.out);
@@ -167,8 +169,8 @@ TrainBench bench_training(const TrainRequest& request, int64_t steps,
                [&](const BenchResult& piece) { listener.report(piece, result.peak_gflops); });
   const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
   BoardPool pool = read_pool(recipe, request.data, held_out, [](std::string_view) {});
-  const TrainerOptions options{device, request.chunk, std::make_shared<Ranks>(),
-                               plan_for(request, recipe)};
+  const TrainerOptions options{
+      .device = device, .chunk = request.chunk, .qat = plan_for(request, recipe)};
   LoadedRun run = starting_run(request, recipe, pool, options);
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
   for (int64_t i = 0; i < kWarmUp; ++i) trainer.step();

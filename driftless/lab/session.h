@@ -28,9 +28,12 @@ struct TrainRequest {
 };
 
 struct TrainListener {
+  /// Called when all is read and made, before anything is written: from here on an end at any time
+  /// would lose steps.
+  std::function<void()> on_start = [] {};
   Talk talk = [](std::string_view) {};
   std::function<void(const Progress&)> report = [](const Progress&) {};
-  std::function<bool()> should_stop = [] { return false; };
+  std::function<bool()> should_stop = [] { return false; };  ///< asked often; the run then saves
 };
 
 /// Trains as the recipe says, alone or as one rank of a job. Only rank 0 reports. Throws BadConfig

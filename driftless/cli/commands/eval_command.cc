@@ -26,9 +26,9 @@ namespace driftless::cli {
 namespace {
 
 using run::estimate_json;
-using run::Json;
 using run::mean_json;
 using run::share_json;
+using Json = run::Json;
 
 struct EvalOptions {
   std::string model;

@@ -71,15 +71,22 @@ void train(lab::TrainRequest request) {
   lab::EndOfRun end;
   int signal = 0;
   {
-    const InterruptGuard guard(Patience::UntilSafe);
+    InterruptGuard guard;
     TrainProgress progress;
     end = lab::run_training(
-        request, {.talk =
-                      [](std::string_view line) {
-                        std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-                      },
-                  .report = [&](const lab::Progress& report) { progress.show(report); },
-                  .should_stop = was_interrupted});
+        request,
+        {.on_start =
+             [&] {
+               guard.be_patient();
+               if (was_interrupted())
+                 throw Interrupted("interrupted before the first step; nothing was written");
+             },
+         .talk =
+             [](std::string_view line) {
+               std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+             },
+         .report = [&](const lab::Progress& report) { progress.show(report); },
+         .should_stop = was_interrupted});
     signal = caught_signal();
   }
   const bool is_stopped = end.reason == lab::Reason::Stopped;
@@ -224,9 +231,9 @@ void add_train_command(const Verb& verb) {
   add_narrow(verb.add_verb("narrow", "a start for a narrower model, with what weighs most"));
   verb.example(
       "driftless train recipes/sudoku-4x4.toml --out run\n"
-      "Ctrl-C or SIGTERM finishes the step, saves and exits with 128 + the signal; --resume "
-      "goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and MASTER_PORT "
-      "say where rank 0 listens).");
+      "Ctrl-C or SIGTERM saves what the last whole step has left and exits with 128 + the signal; "
+      "--resume goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and "
+      "MASTER_PORT say where rank 0 listens).");
   verb.runs([request] { train(*request); });
 }
 

@@ -49,6 +49,7 @@ struct StepOptions {
   at::Tensor not_finite = {};  ///< as in Site, with `boards`
   std::span<const int64_t> boards = {};
   NoiseSource noise = {};  ///< torch's generator unless given
+  BetweenLayers between = {};
 };
 
 class RecursiveNet {

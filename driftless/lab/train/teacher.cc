@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <ATen/core/grad_mode.h>
 
 namespace driftless::lab {
 
 Teacher::Teacher(const model::ModelConfig& config, const at::Tensor& flat,
-                 at::ScalarType activations, const States& initial)
-    : net_(config, {flat, flat.to(activations), {}}, initial) {
+                 at::ScalarType activations, const States& initial, BetweenLayers between)
+    : net_(config, {flat, flat.to(activations), {}}, initial), between_(std::move(between)) {
   const std::vector<model::NetworkCall> calls = model::schedule(config);
   first_gradient_ = std::count_if(calls.begin(), calls.end(), [](const model::NetworkCall& call) {
     return !call.has_gradient;
@@ -45,7 +46,7 @@ at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& 
     const at::Tensor is_free = carry.halted.unsqueeze(1).unsqueeze(2);
     const States start{at::where(is_free, initial.h, carry.followed.h),
                        at::where(is_free, initial.l, carry.followed.l)};
-    const StepOutput output = net_.step(start, inputs, {.tap = &followed});
+    const StepOutput output = net_.step(start, inputs, {.tap = &followed, .between = between_});
     carry.followed.h.copy_(output.states.h);
     carry.followed.l.copy_(output.states.l);
   }

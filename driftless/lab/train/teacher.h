@@ -34,9 +34,9 @@ class StateTrail : public StepTap {
 
 class Teacher {
  public:
-  /// `flat` holds float weights by the model's layout.
+  /// `flat` holds float weights by the model's layout; `between` is as in StepOptions.
   Teacher(const model::ModelConfig& config, const at::Tensor& flat, at::ScalarType activations,
-          const States& initial);
+          const States& initial, BetweenLayers between = {});
 
   /// Moves carry.followed one step on (boards in free slots start from `initial`) and returns the
   /// mean square distance of `trail` to it: a mean over the differentiated calls and over the
@@ -55,6 +55,7 @@ class Teacher {
 
   RecursiveNet net_;
   int64_t first_gradient_;
+  BetweenLayers between_;
 };
 
 }  // namespace driftless::lab

@@ -99,6 +99,10 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
   DRIFTLESS_REQUIRE(pool_.cells() == recipe_.model.seq_len, ErrorCode::BadConfig,
                     "pool: got boards of ", pool_.cells(), " cells, expected ",
                     recipe_.model.seq_len);
+  if (ranks().size() == 1 && device().is_cpu())
+    between_ = [this] {
+      if (options_.should_give_up()) throw GivenUp();
+    };
   require_resumable(recipe_, state_.recipe);
   state_.recipe = describe_text(recipe_);
   DRIFTLESS_REQUIRE(recipe_.quant.distill == 0 || state_.teacher.defined(), ErrorCode::BadFile,
@@ -140,7 +144,7 @@ void Trainer::enter_stage(int64_t step) {
   net_.emplace(config, model_->weights(), state_.initial);
   if (recipe_.quant.distill > 0)
     teacher_ = std::make_unique<Teacher>(config, state_.teacher, activation_type(device()),
-                                         state_.initial);
+                                         state_.initial, between_);
   // Sums over ranks are not captured.
   const at::Device captured = ranks().size() == 1 ? device() : at::Device(at::kCPU);
   repeated_ = std::make_unique<RepeatedStep>(captured, [this] { run_step(); });
@@ -178,7 +182,19 @@ void Trainer::step() {
     Rng seeds(static_cast<uint64_t>(recipe_.seed) + 1);
     at::manual_seed(seeds.next() + static_cast<uint64_t>(step * ranks().size() + ranks().rank()));
   }
-  repeated_->run();
+  // Before the weights change, a step writes into these alone, but for what it would write again.
+  const bool is_following = between_ && carry_.followed.h.defined();
+  const States followed =
+      is_following ? States{carry_.followed.h.clone(), carry_.followed.l.clone()} : States{};
+  try {
+    repeated_->run();
+  } catch (const GivenUp&) {
+    if (is_following) {
+      carry_.followed.h.copy_(followed.h);
+      carry_.followed.l.copy_(followed.l);
+    }
+    throw;
+  }
   ++state_.step;
 }
 
@@ -192,7 +208,7 @@ Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
   StepOutput next;
   {
     const at::NoGradGuard no_gradients;
-    next = net_->step(output.states, inputs, {.chunk = options_.chunk});
+    next = net_->step(output.states, inputs, {.chunk = options_.chunk, .between = between_});
   }
   const at::Tensor is_last = (carry_.steps + 1).ge(recipe_.model.halt_max_steps);
   const at::Tensor more = continue_loss(output.go_on, next.halt, next.go_on, is_last);
@@ -239,7 +255,7 @@ void Trainer::run_step() {
   const PuzzleRows puzzles = puzzle_rows();
   const Inputs inputs{carry_.inputs, puzzles.values};
   StateTrail trail;
-  StepOptions options{.chunk = options_.chunk};
+  StepOptions options{.chunk = options_.chunk, .between = between_};
   if (teacher_ != nullptr) options.tap = &trail;
   const StepOutput output = net_->step(states, inputs, options);
   Loss parts = loss_of(output, inputs);
@@ -293,6 +309,7 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   options.chunk = options_.chunk;
   options.device = device();
   options.puzzle_table = state_.puzzle_table;
+  options.between = between_;
   const auto edge = [&](int64_t rank) {
     return static_cast<size_t>(std::ssize(boards) * rank / ranks().size());
   };
