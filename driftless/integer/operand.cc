@@ -33,7 +33,7 @@ struct Integers {
   }
 };
 
-int64_t blocks_of(int64_t k) { return (k + kBlock - 1) / kBlock; }
+int64_t block_count(int64_t k) { return (k + kBlock - 1) / kBlock; }
 
 void require_consistent(const QuantizedMatrix& matrix) {
   const bool is_block = matrix.spec.granularity == Granularity::Block;
@@ -115,7 +115,7 @@ Integers scales_of(const QuantizedMatrix& matrix) {
   require_consistent(matrix);
   if (matrix.spec.has_scale_codes()) return scales_of(quant::integer_rows(matrix));
   const int bits = matrix.spec.format->element.bits;
-  const int64_t blocks = blocks_of(matrix.cols);
+  const int64_t blocks = block_count(matrix.cols);
   Integers integers{{bits, 0}, matrix.rows, matrix.cols, blocks, {}, {}, {}};
   integers.shifts.resize(static_cast<size_t>(matrix.rows * blocks));
   integers.scales.reserve(static_cast<size_t>(matrix.rows));

@@ -20,7 +20,7 @@ bool sums_whole(const RowMatrix& left, const PanelMatrix& right) noexcept {
   return are_shifted(left.form, *left.set) && right.form.fits_bytes();
 }
 
-int64_t panel_bytes(const PanelMatrix& right) noexcept {
+int64_t bytes_of_panel(const PanelMatrix& right) noexcept {
   return right.planes * right.steps * right.set->columns * kStep;
 }
 
@@ -127,7 +127,7 @@ TileArgs tile_args(const RowMatrix& left, const PanelMatrix& right, int64_t row,
   return {.rows = left.bytes.data() + row * left.stride,
           .row_shifts = left.shifts.data() + row * left.blocks,
           .row_scales = left.scales.data() + row,
-          .panel = right.bytes.data() + panel * panel_bytes(right),
+          .panel = right.bytes.data() + panel * bytes_of_panel(right),
           .starts = starts,
           .shifts = right.shifts.data() + panel * blocks * right.planes,
           .column_scales = right.scales.data() + panel * width,

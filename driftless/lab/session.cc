@@ -17,6 +17,7 @@
 #include "driftless/lab/data/pool.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/narrow.h"
+#include "driftless/lab/net/sublayers.h"
 #include "driftless/lab/quant/qat_plan.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/lab/train/train_loop.h"
@@ -131,11 +132,14 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   const Talk quiet = [](std::string_view) {};
   const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
   BoardPool pool = read_pool(recipe, request.data, held_out, is_first ? listener.talk : quiet);
-  const TrainerOptions options{device, request.chunk, join_ranks(place, device), qat};
+  const TrainerOptions options{device, request.chunk, join_ranks(place, device), qat,
+                               listener.should_stop};
   LoadedRun run = starting_run(request, recipe, pool, options);
   require_resumable(recipe, run.state.recipe);
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
+  listener.on_start();
   if (is_first) {
+    if (device.is_cuda()) listener.talk(mixers_note(recipe.model, device));
     std::filesystem::create_directories(request.out);
     write_file_atomic(request.out / "recipe.txt", describe_text(recipe));
     if (!puzzles.empty())
@@ -151,26 +155,28 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
 }
 
 TrainBench bench_training(const TrainRequest& request, int64_t steps,
-                          const std::function<void(const BenchResult&)>& report) {
+                          const BenchListener& listener) {
   constexpr int64_t kWarmUp = 10;
   Recipe recipe = read_recipe(request.recipe);
   fit_puzzle_table(recipe, request.data);
   const at::Device device = find_device(request.device);
   const StreamScope stream(device);
   const BenchShape shape{recipe.model, recipe.batch};
-  bench_pieces(shape, device, report);
+  TrainBench result;
+  result.peak_gflops = measured_peak_gflops(device);
+  if (device.is_cuda()) listener.talk(mixers_note(recipe.model, device));
+  bench_pieces(shape, device,
+               [&](const BenchResult& piece) { listener.report(piece, result.peak_gflops); });
   const std::vector<task::Example> held_out = read_held_out(recipe, request.data);
   BoardPool pool = read_pool(recipe, request.data, held_out, [](std::string_view) {});
-  const TrainerOptions options{device, request.chunk, std::make_shared<Ranks>(),
-                               plan_for(request, recipe)};
+  const TrainerOptions options{
+      .device = device, .chunk = request.chunk, .qat = plan_for(request, recipe)};
   LoadedRun run = starting_run(request, recipe, pool, options);
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
   for (int64_t i = 0; i < kWarmUp; ++i) trainer.step();
   trainer.take_tally();
-  TrainBench result;
   result.ms_per_step = median_step_ms(trainer, steps);
   result.step_gflop = step_gflop(shape);
-  result.peak_gflops = measured_peak_gflops(device);
   return result;
 }
 

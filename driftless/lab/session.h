@@ -28,9 +28,12 @@ struct TrainRequest {
 };
 
 struct TrainListener {
+  /// Called when all is read and made, before anything is written: from here on an end at any time
+  /// would lose steps.
+  std::function<void()> on_start = [] {};
   Talk talk = [](std::string_view) {};
   std::function<void(const Progress&)> report = [](const Progress&) {};
-  std::function<bool()> should_stop = [] { return false; };
+  std::function<bool()> should_stop = [] { return false; };  ///< asked often; the run then saves
 };
 
 /// Trains as the recipe says, alone or as one rank of a job. Only rank 0 reports. Throws BadConfig
@@ -44,15 +47,20 @@ struct BenchResult {
   std::string name;
   double ms = 0;     ///< median of the repetitions
   double gflop = 0;  ///< arithmetic of one repetition, 0 where it does not matter
+  double gbyte = 0;  ///< 10^9 bytes of its operands and results in device memory
 };
 struct TrainBench {
   double ms_per_step = 0;
   double step_gflop = 0;
   double peak_gflops = 0;  ///< what a large matrix product of the same type reaches here
 };
-/// Times the pieces of a block, `steps` training steps and the device's matrix peak.
+struct BenchListener {
+  Talk talk;
+  std::function<void(const BenchResult& result, double peak_gflops)> report;
+};
+/// Times the device's matrix peak, the pieces of a block and `steps` training steps.
 TrainBench bench_training(const TrainRequest& request, int64_t steps,
-                          const std::function<void(const BenchResult&)>& report);
+                          const BenchListener& listener);
 
 /// Compares the device with the CPU, see check.h; a line each. Throws Numeric when one fails.
 void run_check(const std::string& device, const Talk& talk);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cfloat>
+#include <cstdint>
 
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/scale.h"
@@ -35,6 +36,18 @@ constexpr Scale asymmetric_scale(const formats::Element& element, Extent extent)
 constexpr Scale scale_of(const formats::Element& element, Extent extent) noexcept {
   if (is_asymmetric(element)) return scalar::asymmetric_scale(element, extent);
   return scalar::symmetric_scale(element, formats::larger(extent.high, -extent.low));
+}
+
+/// The unit of a row with a window whose largest block scale, stored with fractions, has that
+/// magnitude (window.h).
+constexpr float row_unit(float largest, int64_t window) noexcept {
+  return formats::power_of_two(formats::octave_of(largest).exponent - 3 - static_cast<int>(window));
+}
+
+/// The nearest multiple of a unit of which the value holds fewer than 2^22, ties to even.
+constexpr float round_to_unit(float unit, float value) noexcept {
+  const float constant = 0x1.8p23f * unit;
+  return (value + constant) - constant;
 }
 
 }  // namespace driftless::quant::scalar

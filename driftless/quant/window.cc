@@ -10,6 +10,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/runs.h"
+#include "driftless/quant/scalar_scale.h"
 
 namespace driftless::quant {
 
@@ -41,13 +42,11 @@ float row_unit(const QuantSpec& spec, std::span<const Scale> scales) noexcept {
   uint32_t largest = 0;
   for (const Scale& scale : scales)
     largest = std::max(largest, formats::magnitude_bits(scale.scale));
-  const int octave = formats::octave_of(std::bit_cast<float>(largest)).exponent;
-  return formats::power_of_two(octave - 3 - static_cast<int>(spec.window));
+  return scalar::row_unit(std::bit_cast<float>(largest), spec.window);
 }
 
 void round_to_unit(float unit, std::span<float> values) noexcept {
-  const float constant = 0x1.8p23f * unit;
-  for (float& value : values) value = (value + constant) - constant;
+  for (float& value : values) value = scalar::round_to_unit(unit, value);
 }
 
 bool has_byte_rows(const QuantSpec& spec) noexcept {

@@ -8,6 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text/text.h"
 #include "driftless/quant/feedback/feedback.h"
+#include "driftless/quant/fit.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/reason/moments.h"
 
@@ -53,6 +54,13 @@ quant::QuantPlan with_method(quant::QuantPlan plan, const Method& method) {
   return plan;
 }
 
+quant::QuantizedMatrix fit(const quant::LayerPlan& layer, quant::ConstMat weight) {
+  DRIFTLESS_REQUIRE(layer.weights.has_scale_codes(), ErrorCode::InvalidArgument,
+                    "--method fit: layer '", layer.name, "' has weights ", to_string(layer.weights),
+                    "; expected blocks with scale=");
+  return quant::quantize_by_fit(quant::weight_quantizer(layer), weight);
+}
+
 /// "damping 0.01", or how many layers took which.
 std::string damping_text(const std::map<double, int64_t>& layers) {
   std::ostringstream text;
@@ -90,7 +98,8 @@ std::vector<std::string> all_methods() {
   std::vector<std::string> texts;
   for (const bool clips : {false, true})
     for (const auto& row : kRoundings)
-      texts.push_back(to_string({.clips = clips, .rounding = row.value}));
+      if (!clips || row.value != Rounding::Fit)  // which clips by itself
+        texts.push_back(to_string({.clips = clips, .rounding = row.value}));
   return texts;
 }
 
@@ -102,6 +111,12 @@ store::PackedModel pack(const store::Checkpoint& checkpoint, const PlannedScheme
     store::PackedModel packed = store::pack_model(checkpoint, plan);
     packed.calibration = scheme.calibration;
     if (method.clips) packed.method = to_string(method);
+    return packed;
+  }
+  if (method.rounding == Rounding::Fit) {
+    store::PackedModel packed = store::pack_model(checkpoint, plan, fit);
+    packed.calibration = scheme.calibration;
+    packed.method = to_string(method);
     return packed;
   }
   const auto exact =

@@ -17,12 +17,14 @@ enum class Rounding : uint8_t {
   Nearest,
   Feedback,       ///< gptq: errors are made up for (quant/feedback)
   ExactFeedback,  ///< gptaq: those of rounded activations too
+  Fit,            ///< fit: of all scales that a block can store the one of least error
 };
 
-inline constexpr std::array<EnumName<Rounding>, 3> kRoundings = {
+inline constexpr std::array<EnumName<Rounding>, 4> kRoundings = {
     {{Rounding::Nearest, "nearest"},
      {Rounding::Feedback, "gptq"},
-     {Rounding::ExactFeedback, "gptaq"}}};
+     {Rounding::ExactFeedback, "gptaq"},
+     {Rounding::Fit, "fit"}}};
 
 /// What becomes of a plan before it is packed, and how weights are rounded then.
 struct Method {

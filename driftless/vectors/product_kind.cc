@@ -68,7 +68,7 @@ quant::QuantizedMatrix sample_matrix(const char* text, int64_t rows, int64_t col
   return matrix;
 }
 
-void make(const Amount& amount, const Engine&, Rng& rng, const FieldSink& sink) {
+void make_product(const Amount& amount, const Engine&, Rng& rng, const FieldSink& sink) {
   for (const Pair& pair : kPairs)
     for (int64_t i = 0; i < amount.cases; ++i) {
       const auto m = static_cast<int64_t>(1 + rng.below(4));
@@ -82,7 +82,7 @@ void make(const Amount& amount, const Engine&, Rng& rng, const FieldSink& sink) 
     }
 }
 
-std::string answer(Fields fields, const Engine& engine) {
+std::string answer_product(Fields fields, const Engine& engine) {
   const std::vector<int64_t> sizes = parse_sizes(fields[2], 3);
   const int64_t m = sizes[0], n = sizes[1], k = sizes[2];
   const auto left = parse_matrix(
@@ -100,6 +100,6 @@ std::string answer(Fields fields, const Engine& engine) {
 
 }  // namespace
 
-const Kind kProduct = {"product", 7, make, answer};
+const Kind kProduct = {"product", 7, make_product, answer_product};
 
 }  // namespace driftless::vectors

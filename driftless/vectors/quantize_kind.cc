@@ -69,7 +69,7 @@ std::vector<float> sample_values(int64_t count, Rng& rng) {
   return values;
 }
 
-void make(const Amount& amount, const Engine&, Rng& rng, const FieldSink& sink) {
+void make_quantize(const Amount& amount, const Engine&, Rng& rng, const FieldSink& sink) {
   for (const std::string& spec : all_specs())
     for (int64_t i = 0; i < amount.cases; ++i) {
       const auto rows = static_cast<int64_t>(1 + rng.below(2));
@@ -79,7 +79,7 @@ void make(const Amount& amount, const Engine&, Rng& rng, const FieldSink& sink) 
     }
 }
 
-std::string answer(Fields fields, const Engine& engine) {
+std::string answer_quantize(Fields fields, const Engine& engine) {
   const std::vector<int64_t> sizes = parse_sizes(fields[1], 2);
   const std::vector<float> values = floats_of_hex(fields[2], sizes[0] * sizes[1]);
   quant::Quantizer quantizer(quant::parse_quant_spec(fields[0]));
@@ -90,6 +90,6 @@ std::string answer(Fields fields, const Engine& engine) {
 
 }  // namespace
 
-const Kind kQuantize = {"quantize", 3, make, answer};
+const Kind kQuantize = {"quantize", 3, make_quantize, answer_quantize};
 
 }  // namespace driftless::vectors

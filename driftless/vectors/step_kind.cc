@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 1000;
 
-void make(const Amount& amount, const Engine& engine, Rng& rng, const FieldSink& sink) {
+void make_step(const Amount& amount, const Engine& engine, Rng& rng, const FieldSink& sink) {
   for (const EngineModel& model : engine.models) {
     const model::ModelConfig& config = model.reasoner->config();
     for (int64_t board = 0; board < amount.boards; ++board) {
@@ -38,7 +38,7 @@ std::string hash_of(const reason::Reasoner& reasoner) {
   return hash.hex();
 }
 
-std::string answer(Fields fields, const Engine& engine) {
+std::string answer_step(Fields fields, const Engine& engine) {
   reason::Reasoner& reasoner = model_of(engine, fields[0], fields[1]);
   const int64_t steps = parse_int(fields[2]).value_or(0);
   DRIFTLESS_REQUIRE(steps >= 1 && steps <= kMostSteps, ErrorCode::BadFile, "got '", fields[2],
@@ -56,6 +56,6 @@ std::string answer(Fields fields, const Engine& engine) {
 
 }  // namespace
 
-const Kind kStep = {"step", 4, make, answer};
+const Kind kStep = {"step", 4, make_step, answer_step};
 
 }  // namespace driftless::vectors

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the tests find the source tree and the program; what is absent is skipped visibly."""
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ def root():
 def program():
     """The program of the same sources (DRIFTLESS_PROGRAM)."""
     path = os.environ.get("DRIFTLESS_PROGRAM", str(ROOT / "build" / "release" / "bin" / "driftless"))
-    if not os.access(path, os.X_OK):
+    try:
+        subprocess.run([path, "--version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):  # not built, or built for another processor
         pytest.skip("no program to compare with: " + path)
     return path
 

@@ -28,7 +28,7 @@ std::vector<uint8_t> tokens_of(const char* text) {
   return tokens;
 }
 
-bool last_error_has(std::string_view word) {
+bool last_error_says(std::string_view word) {
   return std::string_view(driftless_last_error()).find(word) != std::string_view::npos;
 }
 
@@ -190,7 +190,7 @@ TEST(CModels, MemoryIsAsGoodAsAFile) {
   EXPECT_EQ(all_of(engine, 0), all_of(other.get(), 0));
   driftless_free(engine);
   EXPECT_EQ(driftless_open_memory(bytes.data(), 100, nullptr, &engine), DRIFTLESS_ERROR_BAD_FILE);
-  EXPECT_TRUE(last_error_has("memory"));
+  EXPECT_TRUE(last_error_says("memory"));
   EXPECT_EQ(driftless_open_memory(nullptr, 100, nullptr, &engine),
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
 }
@@ -242,7 +242,7 @@ TEST(CModels, OpenSaysWhatIsWrong) {
   driftless_open_options options = {};
   options.weights = "mxint44";
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_has("mxint4"));
+  EXPECT_TRUE(last_error_says("mxint4"));
   options = {};
   options.device = "gpu";
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
@@ -261,7 +261,7 @@ TEST(CModels, OpenSaysWhatIsWrong) {
   options = {};
   options.size = sizeof(options) + 1;
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_has("size of the options"));
+  EXPECT_TRUE(last_error_says("size of the options"));
   EXPECT_EQ(driftless_open("/nowhere", nullptr, &engine), DRIFTLESS_ERROR_IO);
   EXPECT_EQ(driftless_open(nullptr, nullptr, &engine), DRIFTLESS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(driftless_open("README.md", nullptr, &engine), DRIFTLESS_ERROR_BAD_FILE);

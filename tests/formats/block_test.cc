@@ -140,14 +140,14 @@ TEST_P(EveryBlockFormat, PaddingZerosDoNotMatter) {
   });
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> block_format_names() {
   std::vector<std::string> names;
   for (const Format& format : formats()) {
     if (format.scaling == Scaling::PowerOfTwo) names.emplace_back(format.name);
   }
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Table, EveryBlockFormat, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Table, EveryBlockFormat, ::testing::ValuesIn(block_format_names()),
                          [](const auto& test) { return test.param; });
 
 TEST(Blocks, RoundMayLowerTheExponentOfItsOwnOutput) {

@@ -2,7 +2,9 @@
 // The tiny run of tiny_run.h, quantized.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "driftless/lab/quant/quantized_model.h"
 #include "driftless/lab/train/trainer.h"
@@ -17,7 +19,7 @@ inline Recipe qat_recipe(const std::string& quant) {
 }
 
 /// Starts from the tiny model's first weights, with 0.1 for every static scale of activations.
-inline Trainer qat_trainer(const Recipe& recipe) {
+inline Trainer qat_trainer(const Recipe& recipe, std::function<bool()> should_give_up = {}) {
   const QatPlan qat = qat_plan(recipe, ".");
   quant::QuantPlan plan = qat.plan;
   for (quant::LayerPlan& layer : plan.layers)
@@ -30,6 +32,7 @@ inline Trainer qat_trainer(const Recipe& recipe) {
   if (recipe.quant.distill > 0) run.state.teacher = run.state.optimizer.values.clone();
   TrainerOptions options;
   options.qat = qat;
+  if (should_give_up) options.should_give_up = std::move(should_give_up);
   return {recipe, tiny_pool(), std::move(run), options};
 }
 

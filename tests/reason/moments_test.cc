@@ -15,9 +15,9 @@ using quant::QuantPlan;
 
 /// Shows a layer whose inputs are quantized, (1, 2) times the board's token and after that rounded
 /// to (1, 3) times it, and one whose inputs are not, (2, 1) times it.
-class ShowingReasoner : public testing::ScriptedReasoner {
+class FollowedReasoner : public testing::ScriptedReasoner {
  public:
-  explicit ShowingReasoner(const QuantPlan* plan) : ScriptedReasoner(1) {
+  explicit FollowedReasoner(const QuantPlan* plan) : ScriptedReasoner(1) {
     for (const quant::LayerPlan& layer : plan->layers) EXPECT_TRUE(layer.weights.is_none());
     EXPECT_FALSE(plan->find("quantized")->acts.is_none());
   }
@@ -50,8 +50,8 @@ QuantPlan plan() {
                      {.name = "float", .weights = mxint4}}};
 }
 
-const MakeReasoner kMake = [](const QuantPlan* followed) {
-  return std::make_unique<ShowingReasoner>(followed);
+const MakeReasoner kMakeFollowed = [](const QuantPlan* followed) {
+  return std::make_unique<FollowedReasoner>(followed);
 };
 
 TEST(InputMoments, SumOverBoardsStepsAndCalls) {
@@ -64,7 +64,7 @@ TEST(InputMoments, SumOverBoardsStepsAndCalls) {
                        static_cast<double>(std::ssize(model::schedule(config)));
   const double unit = shown * (1 + 4 + 9 + 16 + 25);
   for (const int64_t threads : {1, 3}) {
-    const Moments moments = input_moments(kMake, boards, plan(), Exact::Crossed, threads);
+    const Moments moments = input_moments(kMakeFollowed, boards, plan(), Exact::Crossed, threads);
     ASSERT_EQ(moments.size(), 2u);
     const quant::InputMoments& quantized = moments.at("quantized");
     EXPECT_EQ(quantized.rows(), static_cast<int64_t>(shown) * 5);
@@ -74,9 +74,9 @@ TEST(InputMoments, SumOverBoardsStepsAndCalls) {
     EXPECT_EQ(plain.squares(), (std::vector<double>{4 * unit, 2 * unit, 2 * unit, unit}));
     EXPECT_TRUE(plain.crossed().empty());
   }
-  const Moments uncrossed = input_moments(kMake, boards, plan(), Exact::Ignored);
+  const Moments uncrossed = input_moments(kMakeFollowed, boards, plan(), Exact::Ignored);
   EXPECT_TRUE(uncrossed.at("quantized").crossed().empty());
-  EXPECT_ERROR(input_moments(kMake, {}, plan(), Exact::Ignored), ErrorCode::InvalidArgument,
+  EXPECT_ERROR(input_moments(kMakeFollowed, {}, plan(), Exact::Ignored), ErrorCode::InvalidArgument,
                "no boards");
 }
 

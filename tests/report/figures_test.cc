@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 using testing::text_of;
 
 /// Words with one space between them.
-std::string unwrapped(const std::string& text) {
+std::string on_one_line(const std::string& text) {
   std::istringstream words(text);
   std::string joined;
   for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
@@ -84,9 +84,9 @@ TEST(Figures, AreThoseOfTheRecords) {
   int64_t checked = 0;
   for (const Json& figures : Json::parse(text_of("tests/report/figures.json"))) {
     const std::string file = figures.at("file");
-    const std::string page = unwrapped(text_of(file));
+    const std::string page = on_one_line(text_of(file));
     for (const Json& record : records_of(figures)) {
-      const std::string expected = unwrapped(filled(record, figures.at("text")));
+      const std::string expected = on_one_line(filled(record, figures.at("text")));
       EXPECT_NE(page.find(expected), std::string::npos)
           << file << ": no '" << expected << "', as in " << figures.at("record");
       ++checked;

@@ -19,7 +19,7 @@ namespace {
 using testing::NamedConfig;
 using testing::Reference;
 
-constexpr int64_t kSteps = 3;
+constexpr int64_t kReferenceSteps = 3;
 
 template <class Values>
 double rms_difference(const Values& a, const std::vector<double>& b) {
@@ -97,7 +97,7 @@ TEST_P(Parity, FollowsTheReferenceStepByStep) {
   reset(clean);
   reset(disturbed);
   const auto engine = make_engine(Dtype::Float32);
-  for (int64_t number = 1; number <= kSteps; ++number) {
+  for (int64_t number = 1; number <= kReferenceSteps; ++number) {
     SCOPED_TRACE("step " + std::to_string(number));
     clean.step();
     disturbed.step();

@@ -59,7 +59,7 @@ TEST(Safetensors, EmptyAndScalarTensorsAreValid) {
 }
 
 TEST(Safetensors, WritesAlignedAndReadsBack) {
-  const testing::TempDir dir;
+  const driftless::testing::TempDir dir;
   const auto path = dir.path() / "out.safetensors";
   const auto bytes = to_bytes("0123456789abcdef");
   const std::span<const std::byte> all = bytes;
@@ -82,7 +82,7 @@ TEST(Safetensors, WritesAlignedAndReadsBack) {
 }
 
 TEST(Safetensors, WriterRefusesInconsistentViews) {
-  const testing::TempDir dir;
+  const driftless::testing::TempDir dir;
   const auto bytes = to_bytes("0123");
   const auto write = [&](const std::string& name, TensorView view) {
     write_safetensors(dir.path() / "out", {{name, view}}, {});
@@ -183,7 +183,7 @@ TEST(Safetensors, MessagesStayOnOneLine) {
 }
 
 TEST(Safetensors, MissingFileIsAnIoError) {
-  const testing::TempDir dir;
+  const driftless::testing::TempDir dir;
   expect_error(ErrorCode::Io, "absent", [&] { read_safetensors(dir.path() / "absent"); });
 }
 

@@ -19,11 +19,11 @@ Json record(const std::string& weights, const std::string& acts, double exact) {
           {"execution", is_float ? "float" : "simulated"}};
 }
 
-const std::vector<Json> kRecords = {record("mxint4,rule=mse", "fp4_e2m1", 1.0 / 3),
-                                    record("none", "none", 0.75)};
+const std::vector<Json> kExported = {record("mxint4,rule=mse", "fp4_e2m1", 1.0 / 3),
+                                     record("none", "none", 0.75)};
 
 TEST(LadderExport, CsvHasEveryDigitAndTheOrderOfTheTable) {
-  const std::string csv = ladder_csv(kRecords);
+  const std::string csv = ladder_csv(kExported);
   EXPECT_TRUE(csv.starts_with("weights,activations,coverage,")) << csv;
   EXPECT_NE(csv.find("\nnone,none,,,,,,,4.25,4.25,3,0.75,0.125,0.9,,,,-0.25,,,0.5,,float,\n"
                      "\"mxint4,rule=mse\",fp4_e2m1,,,,,,,4.25,4.25,3,0.3333333333333333,"),
@@ -35,7 +35,7 @@ TEST(LadderExport, CsvHasEveryDigitAndTheOrderOfTheTable) {
 }
 
 TEST(LadderExport, LatexEscapesAndRounds) {
-  const std::string latex = ladder_latex(kRecords);
+  const std::string latex = ladder_latex(kExported);
   EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llrrrl}")) << latex;
   EXPECT_NE(latex.find("float & float & 4.25 & 75.0 (12.5--90.0) & -- & -- \\\\\n"),
             std::string::npos)

@@ -13,7 +13,7 @@
 namespace driftless {
 namespace {
 
-[[noreturn]] void fail_io(const std::filesystem::path& path, const char* what) {
+[[noreturn]] void fail_input(const std::filesystem::path& path, const char* what) {
   const int reason = errno;
   fail(ErrorCode::Io, path.string(), ": ", what, "; got ", std::strerror(reason));
 }
@@ -28,10 +28,10 @@ const char* kind_of(mode_t mode) {
 
 InputFile::InputFile(const std::filesystem::path& path)
     : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
-  if (descriptor_ < 0) fail_io(path, "cannot open for reading");
+  if (descriptor_ < 0) fail_input(path, "cannot open for reading");
   try {
     struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) fail_io(path, "cannot read the size");
+    if (::fstat(descriptor_, &status) != 0) fail_input(path, "cannot read the size");
     DRIFTLESS_REQUIRE(S_ISREG(status.st_mode), ErrorCode::Io, path.string(), ": cannot read; got ",
                       kind_of(status.st_mode), ", expected a regular file");
     size_ = static_cast<uint64_t>(status.st_size);
@@ -48,7 +48,7 @@ size_t InputFile::read(std::span<std::byte> bytes) {
   while (filled < bytes.size()) {
     const ssize_t got = ::read(descriptor_, bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_io(path_, "cannot read");
+    if (got < 0) fail_input(path_, "cannot read");
     if (got == 0) break;
     filled += static_cast<size_t>(got);
   }

@@ -9,10 +9,13 @@
 #include "driftless/simulate/cpu_reasoner.h"
 
 namespace driftless::cli {
+namespace {
 
-using Json = nlohmann::ordered_json;
 using bench::StepRow;
 using bench::StepShape;
+using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 /// What one rate over another is meant to be.
 struct StepsBench::Goal {

@@ -29,7 +29,7 @@ namespace {
 using simulate::LayerAccumulation;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct AccumulatorsOptions {
   std::string model;
   run::BoardFile data{.path = "", .limit = 8};
   run::SchemeText scheme;
@@ -54,7 +54,7 @@ struct Narrow {
   int64_t changed = 0;  // boards with another answer than with wide accumulators
 };
 
-run::Evaluation evaluate_with(const Input& input, const Options& options,
+run::Evaluation evaluate_with(const Input& input, const AccumulatorsOptions& options,
                               const integer::Accumulator& accumulator) {
   const auto reasoner =
       simulate::make_cpu_reasoner(input.checkpoint, {.slots = 4 * options.threads,
@@ -69,7 +69,7 @@ run::Evaluation evaluate_with(const Input& input, const Options& options,
                                  "accumulators of " + std::to_string(accumulator.bits) + " bits")});
 }
 
-std::vector<LayerAccumulation> observe(const Input& input, const Options& options) {
+std::vector<LayerAccumulation> observe(const Input& input, const AccumulatorsOptions& options) {
   simulate::AccumulatorObserver observer(input.checkpoint, input.scheme.plan);
   const auto reasoner =
       simulate::make_cpu_reasoner(input.checkpoint, {.slots = 1, .plan = &input.scheme.plan});
@@ -94,7 +94,7 @@ double share_beyond(const std::vector<LayerAccumulation>& layers, int64_t bits) 
   return all == 0 ? 0 : beyond / all;
 }
 
-std::vector<Narrow> narrow_runs(const Input& input, const Options& options,
+std::vector<Narrow> narrow_runs(const Input& input, const AccumulatorsOptions& options,
                                 const std::vector<LayerAccumulation>& layers,
                                 const run::Evaluation& wide) {
   std::vector<Narrow> runs;
@@ -183,7 +183,7 @@ Json layer_json(const LayerAccumulation& layer) {
           {"bits_enough_for_formats", layer.bits_for_any_operands}};
 }
 
-Json share_json(const task::Share& share) {
+Json exact_json(const task::Share& share) {
   return {{"share", share.value()},
           {"hits", share.hits},
           {"n", share.n},
@@ -191,25 +191,25 @@ Json share_json(const task::Share& share) {
           {"high", share.interval().high}};
 }
 
-Json result_json(const Options& options, const Input& input,
+Json result_json(const AccumulatorsOptions& options, const Input& input,
                  const std::vector<LayerAccumulation>& layers, const run::Evaluation& wide,
                  const std::vector<Narrow>& runs) {
   Json json = {
       {"model", options.model},          {"data", options.data.path},
       {"boards", input.examples.size()}, {"steps", options.steps},
-      {"scheme", input.scheme.text},     {"wide", {{"exact", share_json(wide.score.exact)}}},
+      {"scheme", input.scheme.text},     {"wide", {{"exact", exact_json(wide.score.exact)}}},
       {"layers", Json::array()},         {"narrow", Json::array()}};
   for (const LayerAccumulation& layer : layers) json["layers"].push_back(layer_json(layer));
   for (const Narrow& run : runs)
     json["narrow"].push_back({{"bits", run.accumulator.bits},
                               {"overflow", run.overflow},
                               {"share_of_sums_beyond", run.share_beyond},
-                              {"exact", share_json(run.exact)},
+                              {"exact", exact_json(run.exact)},
                               {"changed_boards", run.changed}});
   return json;
 }
 
-void accumulators(Options options) {
+void accumulators(AccumulatorsOptions options) {
   for (const int64_t bits : options.bits)
     DRIFTLESS_REQUIRE(
         bits >= integer::Accumulator::kLeastBits && bits <= integer::Accumulator::kMostBits,
@@ -243,7 +243,7 @@ void accumulators(Options options) {
 }  // namespace
 
 void add_accumulators_command(const Verb& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AccumulatorsOptions>();
   options->scheme.weights = options->scheme.acts = "mxint4,window=4";
   verb.add_input("model", options->model, "checkpoint (safetensors)").required();
   verb.add_input("--data", options->data.path, "boards with answers").required();

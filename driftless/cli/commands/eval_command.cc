@@ -16,6 +16,7 @@
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/cli/terminal/watch.h"
+#include "driftless/run/against.h"
 #include "driftless/run/boards.h"
 #include "driftless/run/evaluation.h"
 #include "driftless/run/evaluation_json.h"
@@ -25,9 +26,9 @@ namespace driftless::cli {
 namespace {
 
 using run::estimate_json;
-using run::Json;
 using run::mean_json;
 using run::share_json;
+using Json = run::Json;
 
 struct EvalOptions {
   std::string model;
@@ -39,6 +40,7 @@ struct EvalOptions {
   uint64_t seed = 0;
   run::SchemeText scheme;
   std::string predictions;
+  std::string against;
   std::string json;
   std::string submission;
 };
@@ -139,6 +141,18 @@ void report_effort(std::FILE* out, const run::Evaluation& result, const EvalOpti
                static_cast<long long>(options.backend.threads), options.backend.dtype.c_str());
 }
 
+void report_pairs(std::FILE* out, const run::Against& against, Json& record) {
+  record["paired"] = run::against_json(against);
+  const task::Interval interval = against.exact.interval();
+  std::fprintf(
+      out,
+      "%-10s %+6.2f points (95 %% interval %+.2f to %+.2f; %lld lost, %lld gained, p %.3g; "
+      "%.3f times the steps)\n",
+      "paired", 100 * against.exact.difference(), 100 * interval.low, 100 * interval.high,
+      static_cast<long long>(against.exact.lost), static_cast<long long>(against.exact.gained),
+      against.exact.p_value(), against.steps_ratio);
+}
+
 /// The outputs that take standard output.
 std::vector<std::string> printed_outputs(const EvalOptions& options) {
   std::vector<std::string> outputs = {options.json, options.predictions, options.submission};
@@ -180,6 +194,8 @@ void eval(EvalOptions options) {
   warn_of_strangers(boards);
   DRIFTLESS_REQUIRE(options.submission.empty() || boards.are_arc(), ErrorCode::InvalidArgument,
                     "--submission: for ARC models only; got a model for ", boards.task.name);
+  std::vector<run::Earlier> earlier;
+  if (!options.against.empty()) earlier = run::read_earlier(options.against, boards);
   const InterruptGuard guard;
   const run::PlannedScheme scheme =
       run::planned_scheme(options.scheme, model, options.backend, boards.examples);
@@ -199,6 +215,7 @@ void eval(EvalOptions options) {
     report_arc(out, boards, result, options, record);
   else
     report_boards(out, boards, result.score, record);
+  if (!options.against.empty()) report_pairs(out, run::compare(earlier, boards, result), record);
   record["published"] = run::published_json(result);
   report_effort(out, result, options, record);
   write_output(options.json, record.dump(2) + "\n");
@@ -238,6 +255,9 @@ void add_eval_command(const Verb& verb) {
   add_arc_flags(verb, *options);
   verb.add_output("--predictions", options->predictions,
                   "write one JSON line per board; - prints them");
+  verb.add_input("--against", options->against,
+                 "predictions that an earlier eval wrote of these boards: say what was lost and "
+                 "gained since");
   verb.add_json(options->json, "write the result as JSON");
   verb.example(
       "driftless eval models/sudoku-small.safetensors --data models/demo-sudoku.csv "

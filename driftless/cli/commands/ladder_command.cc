@@ -22,7 +22,7 @@
 namespace driftless::cli {
 namespace {
 
-struct Options {
+struct LadderOptions {
   run::StudyOptions flags;
   run::SchemeRows rows{.schemes = run::default_ladder()};
   std::string json;
@@ -32,13 +32,13 @@ struct Options {
   ColorFlag color;
 };
 
-bool prints_file(const Options& options) {
+bool prints_file(const LadderOptions& options) {
   for (const std::string& file : {options.csv, options.latex, options.json})
     if (file == kStandardStream) return true;
   return false;
 }
 
-study::TableStyle style_of(const Options& options, const Terminal& terminal) {
+study::TableStyle style_of(const LadderOptions& options, const Terminal& terminal) {
   if (options.as_markdown) return study::TableStyle::Markdown;
   const bool has_color = find_ink(options.color, terminal) == Ink::Colored;
   return has_color ? study::TableStyle::Colored : study::TableStyle::Plain;
@@ -48,7 +48,8 @@ study::TableStyle style_of(const Options& options, const Terminal& terminal) {
 /// follows them where they have left the screen.
 class Preview {
  public:
-  Preview(const std::vector<study::Row>& rows, const Options& options, const Terminal& terminal)
+  Preview(const std::vector<study::Row>& rows, const LadderOptions& options,
+          const Terminal& terminal)
       : table_(rows, style_of(options, terminal)),
         is_shown_(terminal.is_live && !options.as_markdown && !prints_file(options)),
         columns_(terminal.columns),
@@ -80,7 +81,7 @@ class Preview {
   int64_t lines_ = 0;
 };
 
-void print(const std::vector<study::Json>& records, const Options& options) {
+void print(const std::vector<study::Json>& records, const LadderOptions& options) {
   if (!options.csv.empty()) write_output(options.csv, study::ladder_csv(records));
   if (!options.latex.empty()) write_output(options.latex, study::ladder_latex(records));
   if (!options.json.empty()) {
@@ -99,7 +100,7 @@ void print(const std::vector<study::Json>& records, const Options& options) {
               run::calibration_notes(records).c_str(), study::native_notes(records).c_str());
 }
 
-void run(const Options& options) {
+void run_ladder(const LadderOptions& options) {
   const run::StudyFiles files = open_study(options.flags);
   const std::vector<study::Row> rows = run::ladder_rows(options.rows, files);
   Preview preview(rows, options, find_terminal());
@@ -115,7 +116,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_ladder_command(const Verb& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LadderOptions>();
   verb.add_input("model", options->flags.model, "checkpoint, packed model or PyTorch file")
       .required();
   const Flag source =
@@ -139,7 +140,7 @@ void add_ladder_command(const Verb& verb) {
   verb.example(
       "driftless ladder models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 4 --schemes none int4/tensor mxint4 --out ladder.jsonl");
-  verb.runs([options] { run(*options); });
+  verb.runs([options] { run_ladder(*options); });
 }
 
 }  // namespace driftless::cli

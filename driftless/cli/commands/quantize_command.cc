@@ -93,7 +93,7 @@ void add_quantize_command(const Verb& verb) {
   verb.add_option("--method", options->method,
                   "steps between commas: clip scales of weights by least error; then round to "
                   "nearest, or as gptq, which makes up for errors, or gptaq, for those of "
-                  "activations too")
+                  "activations too; fit finds the grid of weights that lie on one")
       .one_of(run::all_methods())
       .shows_default()
       .group("Quantization");

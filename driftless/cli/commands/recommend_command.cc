@@ -17,7 +17,7 @@
 namespace driftless::cli {
 namespace {
 
-struct Options {
+struct RecommendOptions {
   run::StudyOptions flags;
   std::vector<std::string> choices{"mxint8", "mxint4,rule=mse", "mxint3,rule=mse"};
   std::string coverage = "block";
@@ -26,7 +26,8 @@ struct Options {
   int64_t steps = 0;
 };
 
-void print_layers(std::FILE* out, const study::Recommendation& result, const Options& options) {
+void print_layers(std::FILE* out, const study::Recommendation& result,
+                  const RecommendOptions& options) {
   std::fprintf(out, "%-42s %-18s", "layer", "choice");
   for (const std::string& choice : options.choices) std::fprintf(out, " %18s", choice.c_str());
   std::fprintf(out, "\n");
@@ -38,7 +39,8 @@ void print_layers(std::FILE* out, const study::Recommendation& result, const Opt
   }
 }
 
-void print_checks(std::FILE* out, const study::Recommendation& result, const Options& options) {
+void print_checks(std::FILE* out, const study::Recommendation& result,
+                  const RecommendOptions& options) {
   std::fprintf(
       out,
       "\nA layer's numbers: mean latent divergence when it alone is quantized. Layers were "
@@ -61,7 +63,7 @@ void print_checks(std::FILE* out, const study::Recommendation& result, const Opt
       100 * interval.low, 100 * interval.high, -options.within);
 }
 
-void run(const Options& options) {
+void run_recommend(const RecommendOptions& options) {
   DRIFTLESS_REQUIRE(
       run::find_device(options.flags.backend.device).execution == study::Execution::Simulated,
       ErrorCode::Unsupported,
@@ -99,7 +101,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_recommend_command(const Verb& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecommendOptions>();
   verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();
   verb.add_input("--data", options->flags.data, "boards with answers").required();
   verb.add_option("--within", options->within, "points of exact accuracy that may be lost")
@@ -118,7 +120,7 @@ void add_recommend_command(const Verb& verb) {
   verb.example(
       "driftless recommend models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 8 --within 1.0 --out plan.json");
-  verb.runs([options] { run(*options); });
+  verb.runs([options] { run_recommend(*options); });
 }
 
 }  // namespace driftless::cli

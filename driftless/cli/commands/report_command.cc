@@ -11,7 +11,7 @@
 namespace driftless::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> results;
   ReportChoice page;
   report::FigureChoice figure;
@@ -21,7 +21,7 @@ struct Options {
 }  // namespace
 
 void add_report_command(const Verb& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   verb.add_input("results", options->results,
                  "records of study, ladder and qat (JSON Lines), of bench (JSON), traces, claims; "
                  "- for standard input")

@@ -15,12 +15,12 @@
 namespace driftless::cli {
 namespace {
 
-struct Options {
+struct TraceOptions {
   run::StudyOptions flags;
   run::SchemeRows rows{.schemes{"none", "int4/tensor/static", "mxint4", "mxint4,rule=mse"}};
 };
 
-void run(const Options& options) {
+void run_trace(const TraceOptions& options) {
   const run::StudyFiles files = open_study(options.flags);
   const study::StudyInput input = files.input("trace");
   std::vector<study::Row> rows = run::resolve(options.rows, input.config);
@@ -38,7 +38,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_trace_command(const Verb& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TraceOptions>();
   options->flags.limit = 8;
   verb.add_input("model", options->flags.model, "checkpoint (safetensors)").required();
   verb.add_input("--data", options->flags.data, "boards with answers").required();
@@ -49,7 +49,7 @@ void add_trace_command(const Verb& verb) {
   verb.example(
       "driftless trace models/sudoku-small.safetensors --data models/demo-sudoku.csv "
       "--limit 2 --schemes none int4/tensor mxint4 --out trace.json");
-  verb.runs([options] { run(*options); });
+  verb.runs([options] { run_trace(*options); });
 }
 
 }  // namespace driftless::cli

@@ -71,15 +71,22 @@ void train(lab::TrainRequest request) {
   lab::EndOfRun end;
   int signal = 0;
   {
-    const InterruptGuard guard(Patience::UntilSafe);
+    InterruptGuard guard;
     TrainProgress progress;
     end = lab::run_training(
-        request, {.talk =
-                      [](std::string_view line) {
-                        std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-                      },
-                  .report = [&](const lab::Progress& report) { progress.show(report); },
-                  .should_stop = was_interrupted});
+        request,
+        {.on_start =
+             [&] {
+               guard.be_patient();
+               if (was_interrupted())
+                 throw Interrupted("interrupted before the first step; nothing was written");
+             },
+         .talk =
+             [](std::string_view line) {
+               std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+             },
+         .report = [&](const lab::Progress& report) { progress.show(report); },
+         .should_stop = was_interrupted});
     signal = caught_signal();
   }
   const bool is_stopped = end.reason == lab::Reason::Stopped;
@@ -98,12 +105,18 @@ void print_line(std::string_view line) {
   std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
 }
 
+void print_piece(const lab::BenchResult& piece, double peak_gflops) {
+  std::printf("%-24s %8.3f ms", piece.name.c_str(), piece.ms);
+  if (piece.gflop > 0)
+    std::printf(" %8.1f GFLOP/s, %4.1f %% of the peak", 1e3 * piece.gflop / piece.ms,
+                1e5 * piece.gflop / piece.ms / peak_gflops);
+  if (piece.gbyte > 0)
+    std::printf(", %.3f GB at %.0f GB/s", piece.gbyte, 1e3 * piece.gbyte / piece.ms);
+  std::printf("\n");
+}
+
 void bench_train(const lab::TrainRequest& request, int64_t steps) {
-  const lab::TrainBench bench =
-      lab::bench_training(request, steps, [](const lab::BenchResult& result) {
-        std::printf("%-24s %8.3f ms %8.1f GFLOP/s\n", result.name.c_str(), result.ms,
-                    1e3 * result.gflop / result.ms);
-      });
+  const lab::TrainBench bench = lab::bench_training(request, steps, {print_line, print_piece});
   const double tflops = bench.step_gflop / bench.ms_per_step;
   std::printf("%-24s %8.3f ms/step, %.3f TFLOP/s, %.1f %% of the matrix peak (%.3f TFLOP/s)\n",
               "training step", bench.ms_per_step, tflops, 1e5 * tflops / bench.peak_gflops,
@@ -218,9 +231,9 @@ void add_train_command(const Verb& verb) {
   add_narrow(verb.add_verb("narrow", "a start for a narrower model, with what weighs most"));
   verb.example(
       "driftless train recipes/sudoku-4x4.toml --out run\n"
-      "Ctrl-C or SIGTERM finishes the step, saves and exits with 128 + the signal; --resume "
-      "goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and MASTER_PORT "
-      "say where rank 0 listens).");
+      "Ctrl-C or SIGTERM saves what the last whole step has left and exits with 128 + the signal; "
+      "--resume goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and "
+      "MASTER_PORT say where rank 0 listens).");
   verb.runs([request] { train(*request); });
 }
 

@@ -70,8 +70,8 @@ void read_lines(const std::string& input, vectors::Verifier& verifier) {
 }
 
 std::string shortened(const std::string& text) {
-  constexpr size_t kMost = 64;
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+  constexpr size_t kShown = 64;
+  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
 }
 
 void verify(VectorsOptions options) {

@@ -13,12 +13,12 @@ namespace {
 
 constexpr const char* kUsualModel = "models/sudoku-small-mxint4-qat.safetensors";
 
-struct Options {
+struct WebOptions {
   std::string out;
   std::string model = kUsualModel;
 };
 
-void write_page(const Options& options) {
+void write_page(const WebOptions& options) {
   const std::string text = web_file("page.html", options.model);
   write_file_atomic(options.out, text);
   std::printf("%s: %.2f MB, opens from disk or any host\n", options.out.c_str(),
@@ -28,7 +28,7 @@ void write_page(const Options& options) {
 }  // namespace
 
 void add_web_command(const Verb& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WebOptions>();
   verb.add_output("out", options->out, "the page (HTML)").required();
   verb.add_input("--model", options->model, "packed model or checkpoint of sudoku or maze")
       .shows_default();

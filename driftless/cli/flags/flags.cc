@@ -115,13 +115,13 @@ Flag Flag::group(const char* heading) const {
 }
 
 Flag Flag::positive() const {
-  constexpr int64_t kMost = 1'000'000'000;
+  constexpr int64_t kMostCount = 1'000'000'000;
   option_->check(validator(
       [](const std::string& text) {
         const auto value = parse_int(text);
-        return value && *value >= 1 && *value <= kMost;
+        return value && *value >= 1 && *value <= kMostCount;
       },
-      "an integer from 1 to " + std::to_string(kMost), "positive"));
+      "an integer from 1 to " + std::to_string(kMostCount), "positive"));
   return *this;
 }
 

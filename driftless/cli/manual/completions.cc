@@ -11,18 +11,18 @@
 namespace driftless::cli {
 namespace {
 
-struct Place {
+struct FilledPlace {
   std::string path;  // "driftless codec error"
   const VerbText* verb;
 };
 
-void add_places(const VerbText& verb, const std::string& path, std::vector<Place>& places) {
+void add_places(const VerbText& verb, const std::string& path, std::vector<FilledPlace>& places) {
   places.push_back({path, &verb});
   for (const VerbText& inner : verb.verbs) add_places(inner, path + " " + inner.name, places);
 }
 
-std::vector<Place> places_of(const VerbText& program) {
-  std::vector<Place> places;
+std::vector<FilledPlace> places_of(const VerbText& program) {
+  std::vector<FilledPlace> places;
   add_places(program, program.name, places);
   return places;
 }
@@ -34,7 +34,7 @@ std::string replaced(std::string_view text, char from, std::string_view to) {
 }
 
 /// A word of bash and zsh, in single quotes and on one line.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   return "'" + replaced(replaced(text, '\'', "'\\''"), '\n', " ") + "'";
 }
 
@@ -43,11 +43,11 @@ std::string fish_quoted(std::string_view text) {
 }
 
 /// The places below the program as patterns of a case, joined by `between`.
-std::string patterns(const std::vector<Place>& places, const char* between) {
+std::string patterns(const std::vector<FilledPlace>& places, const char* between) {
   std::string out;
-  for (const Place& place : places) {
+  for (const FilledPlace& place : places) {
     if (place.path.find(' ') == std::string::npos) continue;
-    out += (out.empty() ? "" : between) + quoted(place.path);
+    out += (out.empty() ? "" : between) + shell_quoted(place.path);
   }
   return out;
 }
@@ -69,7 +69,7 @@ bool takes_number(const FlagText& flag) { return !flag.value.empty() && !takes_t
 }  // namespace
 
 std::string bash_completion(const VerbText& program) {
-  const std::vector<Place> places = places_of(program);
+  const std::vector<FilledPlace> places = places_of(program);
   std::string out = "# bash completion of driftless\n_driftless() {\n";
   out += "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n";
   out += "  local place=" + program.name + " word verbs='' flags='' texts='' numbers=''\n";
@@ -80,10 +80,10 @@ std::string bash_completion(const VerbText& program) {
   for (const auto& [path, verb] : places) {
     std::string verbs;
     for (const VerbText& inner : verb->verbs) verbs += (verbs.empty() ? "" : " ") + inner.name;
-    out += "    " + quoted(path) + ") verbs=" + quoted(verbs) +
-           " flags=" + quoted(names_of(*verb, is_any)) +
-           " texts=" + quoted(names_of(*verb, takes_text)) +
-           " numbers=" + quoted(names_of(*verb, takes_number)) + " ;;\n";
+    out += "    " + shell_quoted(path) + ") verbs=" + shell_quoted(verbs) +
+           " flags=" + shell_quoted(names_of(*verb, is_any)) +
+           " texts=" + shell_quoted(names_of(*verb, takes_text)) +
+           " numbers=" + shell_quoted(names_of(*verb, takes_number)) + " ;;\n";
   }
   return out + R"(  esac
   COMPREPLY=()
@@ -100,21 +100,22 @@ complete -o default -F _driftless driftless driftless-mpi
 }
 
 std::string zsh_completion(const VerbText& program) {
-  const std::vector<Place> places = places_of(program);
+  const std::vector<FilledPlace> places = places_of(program);
   std::string out = "#compdef driftless driftless-mpi\n";
   out += "local place=" + program.name + " word texts numbers\nlocal -a verbs flags\n";
   out += "for word in ${words[2,CURRENT-1]}; do\n  case \"$place $word\" in\n    (";
   out += patterns(places, "|") + ") place=\"$place $word\" ;;\n  esac\ndone\ncase $place in\n";
   for (const auto& [path, verb] : places) {
-    out += "  (" + quoted(path) + ")\n    verbs=(";
+    out += "  (" + shell_quoted(path) + ")\n    verbs=(";
     for (const VerbText& inner : verb->verbs)
-      out += "\n      " + quoted(inner.name + ":" + inner.summary);
+      out += "\n      " + shell_quoted(inner.name + ":" + inner.summary);
     out += ")\n    flags=(";
     for (const FlagText& flag : verb->flags) {
-      for (const std::string& name : flag.names) out += "\n      " + quoted(name + ":" + flag.help);
+      for (const std::string& name : flag.names)
+        out += "\n      " + shell_quoted(name + ":" + flag.help);
     }
-    out += ")\n    texts=" + quoted(names_of(*verb, takes_text)) +
-           "\n    numbers=" + quoted(names_of(*verb, takes_number)) + " ;;\n";
+    out += ")\n    texts=" + shell_quoted(names_of(*verb, takes_text)) +
+           "\n    numbers=" + shell_quoted(names_of(*verb, takes_number)) + " ;;\n";
   }
   return out + R"(esac
 if [[ $words[CURRENT] == -* ]]; then
@@ -130,14 +131,14 @@ fi
 }
 
 std::string fish_completion(const VerbText& program) {
-  const std::vector<Place> places = places_of(program);
+  const std::vector<FilledPlace> places = places_of(program);
   std::string out = "# fish completion of driftless\nfunction __driftless_at\n";
   out += "    set -l place " + program.name + "\n    for word in (commandline -opc)[2..-1]\n";
   out += "        switch \"$place $word\"\n            case " + patterns(places, " ") + "\n";
   out += "                set place \"$place $word\"\n        end\n    end\n";
   out += "    test \"$place\" = \"$argv\"\nend\n";
   for (const auto& [path, verb] : places) {
-    const std::string start = "complete -c driftless -n " + quoted("__driftless_at " + path);
+    const std::string start = "complete -c driftless -n " + shell_quoted("__driftless_at " + path);
     if (!verb->verbs.empty()) out += start + " -f\n";
     for (const VerbText& inner : verb->verbs)
       out += start + " -a " + inner.name + " -d " + fish_quoted(inner.summary) + "\n";

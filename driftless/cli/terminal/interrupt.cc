@@ -24,17 +24,30 @@ void give_up(int) {
   ::_exit(kSignalExit + static_cast<int>(signal_seen));
 }
 
+using SignalAction = struct sigaction;
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+
+void set_handler(int signal, void (*handler)(int), SignalAction* before) {
+  SignalAction action{};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  ::sigaction(signal, &action, before);
+}
+
 }  // namespace
 
 Interrupted::Interrupted(const std::string& message)
     : std::runtime_error(message), exit_code_(kSignalExit + caught_signal()) {}
 
-InterruptGuard::InterruptGuard(Patience patience) {
+InterruptGuard::InterruptGuard() {
   signal_seen = 0;
-  const bool is_patient = patience == Patience::UntilSafe;
-  if (!is_patient) handle(SIGALRM, give_up);
-  for (const int signal : {SIGINT, SIGTERM})
-    handle(signal, is_patient ? note_signal : note_signal_and_time);
+  handle(SIGALRM, give_up);
+  for (const int signal : kSignals) handle(signal, note_signal_and_time);
+}
+
+void InterruptGuard::be_patient() {
+  for (const int signal : kSignals) set_handler(signal, note_signal, nullptr);
+  ::alarm(0);
 }
 
 InterruptGuard::~InterruptGuard() {
@@ -47,11 +60,8 @@ InterruptGuard::~InterruptGuard() {
 }
 
 void InterruptGuard::handle(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  before_.emplace_back(signal, action);
-  sigaction(signal, &action, &before_.back().second);
+  before_.emplace_back(signal, SignalAction{});
+  set_handler(signal, handler, &before_.back().second);
 }
 
 int caught_signal() { return signal_seen; }

@@ -24,18 +24,18 @@ class Interrupted : public std::runtime_error {
   int exit_code_;
 };
 
-/// How long a noted signal waits for a safe point. Files are written under other names first, so
-/// that an end at any time leaves them whole; who has something to save waits for it.
-enum class Patience { OneSecond, UntilSafe };
-
 /// While it lives, the first SIGINT or SIGTERM is noted and the second one ends the program at
-/// once.
+/// once. A noted signal waits a second for a safe point: files are written under other names first,
+/// so that an end at any time leaves them whole.
 class InterruptGuard {
  public:
-  explicit InterruptGuard(Patience patience = Patience::OneSecond);
+  InterruptGuard();
   ~InterruptGuard();  // what the signals did before, they do again
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// From here on signals wait as long as it takes, for there is something to save.
+  void be_patient();
 
  private:
   void handle(int signal, void (*handler)(int));

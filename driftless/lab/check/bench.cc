@@ -93,8 +93,10 @@ void bench_pieces(const BenchShape& shape, at::Device device,
   const Work work = block_work(shape);
   const auto options = at::TensorOptions(activation_type(device)).device(device);
   const auto random = [&](at::IntArrayRef sizes) { return at::randn(sizes, options); };
-  const auto time = [&](const char* name, double gflop, const std::function<void()>& call) {
-    report({name, median_ms(device, call), gflop});
+  const double bytes_each = device.is_cuda() ? 2e-9 : 4e-9;  // in 10^9
+  const auto time = [&](const char* name, double gflop, int64_t values,
+                        const std::function<void()>& call) {
+    report({name, median_ms(device, call), gflop, bytes_each * static_cast<double>(values)});
   };
   const at::Tensor h = random({b, t, d});
   const at::Tensor rows = h.view({b * t, d});
@@ -119,24 +121,33 @@ void bench_pieces(const BenchShape& shape, at::Device device,
     const at::Tensor update = random({b, t, d});
     const at::Tensor inner_d = random({b * t, 2 * id});
     const at::Tensor act_d = random({b * t, id});
-    time("tokens gate_up", work.tokens * 2 / 3, [&] { at::bmm(up_t, h); });
-    time("tokens swiglu", 0, [&] { swiglu_forward(inner_t, b); });
-    time("tokens down", work.tokens / 3, [&] { at::bmm(down_t, act_t); });
-    time("tokens norm", 0, [&] { residual_norm_forward(h, update, NormAxis::Tokens, 1e-5); });
-    time("channels gate_up", work.channels * 2 / 3,
+    const int64_t state = h.numel();
+    const int64_t up_weight = tokens.gate_up.numel();
+    const int64_t wide_weight = channels.gate_up.numel();
+    time("tokens gate_up", work.tokens * 2 / 3, state + up_weight + inner_t.numel(),
+         [&] { at::bmm(up_t, h); });
+    time("tokens swiglu", 0, inner_t.numel() + act_t.numel(), [&] { swiglu_forward(inner_t, b); });
+    time("tokens down", work.tokens / 3, act_t.numel() + up_weight / 2 + state,
+         [&] { at::bmm(down_t, act_t); });
+    time("tokens norm", 0, 3 * state,
+         [&] { residual_norm_forward(h, update, NormAxis::Tokens, 1e-5); });
+    time("channels gate_up", work.channels * 2 / 3, state + wide_weight + inner_d.numel(),
          [&] { at::mm(rows, channels.gate_up_copy.t()); });
-    time("channels swiglu", 0, [&] { swiglu_forward(inner_d, b * t); });
-    time("channels down", work.channels / 3, [&] { at::mm(act_d, channels.down_copy.t()); });
-    time("channels norm", 0, [&] { residual_norm_forward(h, update, NormAxis::Channels, 1e-5); });
-    time("mix_tokens forward", work.tokens, [&] { mix_tokens(h, tokens, 1e-5); });
-    time("mix_channels forward", work.channels, [&] { mix_channels(h, channels, 1e-5); });
+    time("channels swiglu", 0, inner_d.numel() + act_d.numel(),
+         [&] { swiglu_forward(inner_d, b * t); });
+    time("channels down", work.channels / 3, act_d.numel() + wide_weight / 2 + state,
+         [&] { at::mm(act_d, channels.down_copy.t()); });
+    time("channels norm", 0, 3 * state,
+         [&] { residual_norm_forward(h, update, NormAxis::Channels, 1e-5); });
+    time("mix_tokens forward", work.tokens, 0, [&] { mix_tokens(h, tokens, 1e-5); });
+    time("mix_channels forward", work.channels, 0, [&] { mix_channels(h, channels, 1e-5); });
   }
   const at::Tensor leaf = h.detach().set_requires_grad(true);
   const auto both_ways = [&](auto mix, const SwigluWeights& w) {
     torch::autograd::backward({mix(leaf, w, 1e-5, int64_t{0})}, {h});
   };
-  time("mix_tokens both ways", 3 * work.tokens, [&] { both_ways(mix_tokens, tokens); });
-  time("mix_channels both ways", 3 * work.channels, [&] { both_ways(mix_channels, channels); });
+  time("mix_tokens both ways", 3 * work.tokens, 0, [&] { both_ways(mix_tokens, tokens); });
+  time("mix_channels both ways", 3 * work.channels, 0, [&] { both_ways(mix_channels, channels); });
 }
 
 }  // namespace driftless::lab

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "driftless/lab/check/kit.h"
@@ -33,6 +34,16 @@ struct Shape {
 constexpr std::array<Shape, 4> kShapes = {
     {{1, 1, 8, 8}, {3, 16, 24, 40}, {5, 81, 256, 256}, {2, 97, 520, 512}}};
 
+// Of a mixer at once: one position, odd positions, widths beyond one tile, two and a remainder.
+constexpr std::array<Shape, 8> kFusedShapes = {{{1, 1, 8, 128},
+                                                {1, 97, 512, 512},
+                                                {3, 16, 24, 128},
+                                                {2, 33, 200, 640},
+                                                {5, 81, 256, 256},
+                                                {1, 64, 264, 384},
+                                                {2, 97, 504, 1536},
+                                                {3, 128, 72, 256}}};
+
 class Checker {
  public:
   explicit Checker(CheckKit& kit) : kit_(kit) {}
@@ -45,6 +56,11 @@ class Checker {
           check_norm(type, shape, axis);
         check_sublayer(type, shape, NormAxis::Channels);
         check_sublayer(type, shape, NormAxis::Tokens);
+      }
+    for (const Shape& shape : kFusedShapes)
+      for (const NormAxis axis : {NormAxis::Channels, NormAxis::Tokens}) {
+        check_fused(shape, axis);
+        for (const at::ScalarType type : kit_.types()) check_sublayer(type, shape, axis);
       }
     for (const int64_t count : {1, 255, 256, 257, 100003}) check_optimizer(count);
   }
@@ -130,6 +146,24 @@ class Checker {
     for (size_t i = 0; i < got.size(); ++i)
       kit_.compare(label((which + kOf[i]).c_str(), type, s), got[i].grad(), want[i].grad(),
                    bound_of(type, 8));
+  }
+
+  // A mixer at once, where the device has it, which runs without gradients only.
+  void check_fused(const Shape& s, NormAxis axis) {
+    const at::NoGradGuard no_gradients;
+    const bool is_tokens = axis == NormAxis::Tokens;
+    const int64_t mixed = is_tokens ? s.positions : s.width;
+    const at::Tensor h = kit_.random({s.boards, s.positions, s.width});
+    const at::Tensor gate_up = kit_.random({2 * s.inner, mixed}, 1 / std::sqrt(double(mixed)));
+    const at::Tensor down = kit_.random({mixed, s.inner}, 1 / std::sqrt(double(s.inner)));
+    const at::Tensor state = kit_.there(h, at::kBFloat16);
+    if (!fuses_mixer(state, s.inner, axis)) return;
+    const at::Tensor first =
+        kit_.there(is_tokens ? gate_up.t().contiguous() : gate_up, at::kBFloat16);
+    const at::Tensor y = mixer_forward(state, first, kit_.there(down, at::kBFloat16), axis, 1e-5).y;
+    const std::string which = is_tokens ? "mix_tokens at once" : "mix_channels at once";
+    kit_.compare(label(which.c_str(), at::kBFloat16, s), y, plain_sublayer(h, gate_up, down, axis),
+                 bound_of(at::kBFloat16, 4));
   }
 
   void check_optimizer(int64_t count) {

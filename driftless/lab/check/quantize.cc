@@ -29,6 +29,17 @@ void add_element_specs(const std::string& name, std::vector<std::string>& specs)
     specs.push_back(name + "/" + calibrated);
 }
 
+void add_stored_specs(const Format& format, std::vector<std::string>& specs) {
+  if (format.element.bits > 8 || quant::is_asymmetric(format.element)) return;
+  for (const formats::ScaleFormatName& scale : formats::scale_formats()) {
+    if (!formats::suits(scale.value, format.element)) continue;
+    for (const char* block : {"32", "7"})
+      for (const char* more : {"", ",rule=rceil", ",rule=mse", ",window=0", ",rule=mse,window=2"})
+        specs.push_back(std::string(format.name) + "/block" + block +
+                        ",scale=" + std::string(scale.name) + more);
+  }
+}
+
 void add_block_specs(const Format& format, std::vector<std::string>& specs) {
   const std::string name(format.name);
   for (const char* block : {"", ",block=8", ",block=16", ",block=7", ",block=256"})
@@ -79,13 +90,14 @@ class QuantizeChecker {
       for (const int64_t length : {64, 97, 512}) check_shape(awkward(rng, {3, 8, length}).to(type));
     check_refusal();
     for (const char* text : {"mxint4", "mxint4,rule=mse", "mxfp8_e4m3", "int8/tensor",
-                             "fp4_e2m1/token", "uint8/tensor", "nvfp4", "int4/group32", "bf16"})
+                             "fp4_e2m1/token", "uint8/tensor", "nvfp4", "int4/group32", "bf16",
+                             "int4/block32,scale=e5m3", "int4_full/block32,scale=s4m3,window=0"})
       for (const bool is_columns : {false, true}) check_linear(text, text, is_columns);
     for (const char* text : {"mxint4", "int4/tensor", "int4/channel", "nvfp4"})
       for (const bool is_columns : {false, true}) check_linear(text, "none", is_columns);
     if (!kit_.device().is_cuda()) return;
     check_exact_sums();
-    for (const char* text : {"mxint4", "mxfp4", "mxint4,rule=mse"})
+    for (const char* text : {"mxint4", "mxfp4", "mxint4,rule=mse", "int4/block32,scale=e5m3"})
       for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) time_blocks(text, type);
   }
 
@@ -215,6 +227,7 @@ std::vector<Quantizer> every_quantizer(int64_t rows) {
     if (format.element.min > 0) continue;  // holds no zero
     if (format.scaling == Scaling::None) {
       add_element_specs(std::string(format.name), specs);
+      add_stored_specs(format, specs);
     } else {
       add_block_specs(format, specs);
     }

@@ -72,8 +72,13 @@ void two_level_scales(const quant::QuantSpec& spec, const quant::Extent* blocks,
                       const quant::Extent* matrices, int64_t blocks_per_matrix,
                       quant::Scale* scales, Stream stream);
 
-/// Quantizes with given scales. With spec.window, values whose scale lies below the row's largest
-/// by more than the window are quantized again; that needs one scale a block.
+/// The scales of blocks with scale=, runs by [matrix, row, block].
+void stored_scales(const quant::QuantSpec& spec, MatricesShape shape, Real type, const void* values,
+                   quant::Scale* scales, Stream stream);
+
+/// Quantizes with given scales. A window needs one scale a block. Under it values of mx formats
+/// whose scale lies too far below the row's largest are quantized again, and values with scale= are
+/// rounded to the row's unit.
 void apply_scales(const quant::QuantSpec& spec, MatricesShape shape, const quant::Scale* scales,
                   ScaleIndex index, const QuantizeBuffers& buffers, Stream stream);
 

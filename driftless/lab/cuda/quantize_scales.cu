@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float scales: the extent of each run, what calibration makes of it, the scale, and quantizing.
+// Float scales and those of blocks with scale=: the extent of each run, what calibration makes of
+// it, the scale, and quantizing.
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include "driftless/formats/block.h"
 #include "driftless/formats/e8m0fnu.h"
@@ -24,22 +28,71 @@ __device__ Extent finite(Extent extent) {
 }
 
 template <int kLanes, class T>
-__global__ void extent_kernel(bool is_asymmetric, MatricesShape shape, int64_t group, int64_t runs,
-                              const T* values, Extent* out) {
-  const int64_t id = (static_cast<int64_t>(blockIdx.x) * kTeamThreads + threadIdx.x) / kLanes;
-  if (id >= runs) return;
-  const int64_t lane = threadIdx.x % kLanes;
-  const Run run = find_run(shape, group, id);
+__device__ Extent extent_of(const Run& run, int64_t lane, const T* values) {
   Extent extent;
   for (int64_t i = lane; i < run.length; i += kLanes) {
     const float x = static_cast<float>(values[run.first + i * run.stride]);
     extent.low = fminf(extent.low, x);
     extent.high = fmaxf(extent.high, x);
   }
-  extent.low = team_least(extent.low, kLanes);
-  extent.high = -team_least(-extent.high, kLanes);
+  return finite({team_least(extent.low, kLanes), -team_least(-extent.high, kLanes)});
+}
+
+template <int kLanes, class T>
+__global__ void extent_kernel(bool is_asymmetric, MatricesShape shape, int64_t group, int64_t runs,
+                              const T* values, Extent* out) {
+  const int64_t id = (static_cast<int64_t>(blockIdx.x) * kTeamThreads + threadIdx.x) / kLanes;
+  if (id >= runs) return;
+  const int64_t lane = threadIdx.x % kLanes;
+  const Run run = find_run(shape, group, id);
+  const Extent extent = extent_of<kLanes>(run, lane, values);
   const float absmax = fmaxf(extent.high, -extent.low);
-  if (lane == 0) out[run.index] = finite(is_asymmetric ? extent : Extent{-absmax, absmax});
+  if (lane == 0) out[run.index] = is_asymmetric ? extent : Extent{-absmax, absmax};
+}
+
+/// As quant::block_scale.
+template <int kLanes, class T, class Rounding>
+__global__ void stored_scale_kernel(Rounding round, formats::Element element,
+                                    formats::ScaleRule rule, bool is_least_error,
+                                    MatricesShape shape, int64_t group, int64_t runs,
+                                    const T* values, Scale* scales) {
+  const int64_t id = (static_cast<int64_t>(blockIdx.x) * kTeamThreads + threadIdx.x) / kLanes;
+  if (id >= runs) return;
+  const int64_t lane = threadIdx.x % kLanes;
+  const Run run = find_run(shape, group, id);
+  const Extent extent = extent_of<kLanes>(run, lane, values);
+  const float absmax = fmaxf(extent.high, -extent.low);
+  const float sign = formats::scale_sign(rule.format, extent.low, extent.high);
+  const float nearest =
+      formats::round_scale(rule, quant::scalar::symmetric_scale(element, absmax).scale);
+  const float unit = formats::error_unit(absmax);
+  const auto error_under = [&](float scale) {
+    const float step = scale * unit;
+    uint32_t sum = 0;
+    for (int64_t i = lane; i < run.length; i += kLanes) {
+      const float scaled = static_cast<float>(values[run.first + i * run.stride]) / scale;
+      const float error = (scaled - round(scaled)) * step;
+      sum += __float2uint_rn(error * error);
+    }
+    return team_sum(sum, kLanes);
+  };
+  float best = sign * nearest;
+  if (is_least_error) {
+    uint32_t least = error_under(best);
+    const auto attempt = [&](int eighths) {
+      const float scale = sign * formats::step_scale(rule.format, nearest, eighths);
+      const uint32_t error = error_under(scale);
+      if (error >= least) return;
+      best = scale;
+      least = error;
+    };
+    // Device code reads constants of the host by their values alone.
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (attempt(std::integral_constant<int, formats::kScaleSteps[I]>::value), ...);
+    }
+    (std::make_index_sequence<std::size(formats::kScaleSteps)>{});
+  }
+  if (lane == 0) scales[run.index] = {best, 0};
 }
 
 /// The values of a run, or of a whole matrix where group is 0, in the order of the rows.
@@ -157,13 +210,24 @@ __global__ void two_level_kernel(formats::Element element, const Extent* blocks,
   scales[i] = {formats::two_level_scale(code, tensor_scale), 0};
 }
 
-/// The least scale that the window allows in a row with these scales, or 0.
-__device__ float window_floor(int64_t window, const Scale* scales, int64_t count) {
-  float top = 0;
-  for (int64_t i = 0; i < count; ++i) top = fmaxf(top, scales[i].scale);
-  const int exponent = formats::octave_of(top).exponent - static_cast<int>(window);
-  return formats::power_of_two(max(exponent, formats::E8m0fnu::kMinExponent));
-}
+/// What a window makes of a row's values once they are quantized.
+struct Window {
+  int64_t octaves;  ///< kNoWindow: nothing
+  bool has_units;   ///< whether scales have fractions
+
+  template <class Quantizer>
+  __device__ float operator()(const Quantizer& quantizer, float value, float scale,
+                              const Scale* scales, int64_t count) const {
+    if (octaves == quant::kNoWindow) return value;
+    float top = 0;
+    for (int64_t i = 0; i < count; ++i) top = fmaxf(top, fabsf(scales[i].scale));
+    if (has_units)
+      return quant::scalar::round_to_unit(quant::scalar::row_unit(top, octaves), value);
+    const int exponent = formats::octave_of(top).exponent - static_cast<int>(octaves);
+    const float floor = formats::power_of_two(max(exponent, formats::E8m0fnu::kMinExponent));
+    return scale < floor ? quantizer(value, {floor, 0}) : value;
+  }
+};
 
 /// One thread a vector of 8 values, which share a scale.
 template <class In, class Out, class Quantizer>
@@ -214,7 +278,7 @@ Vectors vectors_of(const QuantSpec& spec, MatricesShape shape, ScaleIndex index)
 /// One warp a line of memory: a row, or one position of all rows.
 template <class In, class Out, class Quantizer>
 __global__ void apply_kernel(Quantizer quantizer, Extent unclipped, MatricesShape shape,
-                             int64_t window, const Scale* scales, ScaleIndex index, const In* in,
+                             Window window, const Scale* scales, ScaleIndex index, const In* in,
                              Out* out, bool* inside, int32_t* not_finite, Result result) {
   const bool has_rows = shape.lie == Lie::Rows;
   const int64_t lines = has_rows ? shape.rows : shape.length;
@@ -230,11 +294,7 @@ __global__ void apply_kernel(Quantizer quantizer, Extent unclipped, MatricesShap
     const Scale scale = of_row[column / index.group];
     const float x = static_cast<float>(in[line * width + i]);
     if (formats::magnitude_bits(x) >= formats::kFloatInfinityBits) *not_finite = 1;
-    float value = quantizer(x, scale);
-    if (window >= 0) {
-      const float floor = window_floor(window, of_row, groups);
-      if (scale.scale < floor) value = quantizer(value, {floor, 0});
-    }
+    float value = window(quantizer, quantizer(x, scale), scale.scale, of_row, groups);
     if (result == Result::Elements) value = quantizer.element(x, scale);
     out[line * width + i] = static_cast<Out>(value);
     if (inside != nullptr) inside[line * width + i] = quant::is_inside(unclipped, scale, x);
@@ -255,6 +315,25 @@ void extents(const QuantSpec& spec, MatricesShape shape, int64_t group, Real typ
                                                   group, runs, static_cast<const T*>(values), out);
   });
   check_launch("extents");
+}
+
+void stored_scales(const QuantSpec& spec, MatricesShape shape, Real type, const void* values,
+                   Scale* scales, Stream stream) {
+  const int64_t runs = run_count(shape, spec.group);
+  const int64_t team = shape.lie == Lie::Rows ? 32 : 1;
+  with_real(type, [&](auto real) {
+    with_block_rounding(spec.format->element, [&](auto round) {
+      using T = decltype(real);
+      using Rounding = decltype(round);
+      const auto kernel = shape.lie == Lie::Rows ? stored_scale_kernel<32, T, Rounding>
+                                                 : stored_scale_kernel<1, T, Rounding>;
+      kernel<<<blocks_for(runs * team, kTeamThreads), kTeamThreads, 0,
+               static_cast<cudaStream_t>(stream)>>>(
+          round, spec.format->element, spec.scale_rule(), spec.rule == formats::ExponentRule::Mse,
+          shape, spec.group, runs, static_cast<const T*>(values), scales);
+    });
+  });
+  check_launch("stored_scales");
 }
 
 void calibrate_extents(const QuantSpec& spec, MatricesShape shape, int64_t group, Real type,
@@ -316,9 +395,9 @@ void apply_scales(const QuantSpec& spec, MatricesShape shape, const Scale* scale
         apply_kernel<In, Out, decltype(quantizer)>
             <<<blocks_for(lines * 32, kTeamThreads), kTeamThreads, 0,
                static_cast<cudaStream_t>(stream)>>>(
-                quantizer, unclipped, shape, spec.window, scales, index,
-                static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out), buffers.inside,
-                buffers.not_finite, buffers.result);
+                quantizer, unclipped, shape, Window{spec.window, spec.has_scale_codes()}, scales,
+                index, static_cast<const In*>(buffers.in), static_cast<Out*>(buffers.out),
+                buffers.inside, buffers.not_finite, buffers.result);
       });
     });
   });

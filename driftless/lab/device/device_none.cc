@@ -2,6 +2,7 @@
 // lab without CUDA: the CPU alone, and kernels that say how to get the others.
 #include "driftless/base/error.h"
 #include "driftless/lab/cuda/fake_quant.h"
+#include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/cuda/quantize.h"
 #include "driftless/lab/device/device.h"
 
@@ -51,6 +52,26 @@ void residual_norm_backward(Real, NormAxis, StateShape, const void*, const void*
                             void*, Stream) {
   no_cuda("residual_norm_backward");
 }
+bool has_fused_mixers(Pass) { return false; }
+void mix_tokens(const MixerShape&, const void*, const void*, const void*, float, void*, float*,
+                Stream) {
+  no_cuda("mix_tokens");
+}
+void mix_tokens_backward(const MixerShape&, const TokenTrace&, const void*, const void*,
+                         const void*, const TokenGradients&, Stream) {
+  no_cuda("mix_tokens_backward");
+}
+void channel_act_backward(const MixerShape&, const void*, const void*, const void*, void*, Stream) {
+  no_cuda("channel_act_backward");
+}
+GradientParts gradient_parts(const MixerShape&) { no_cuda("gradient_parts"); }
+void token_gradients(const MixerShape&, const void*, const TokenGradients&, float*, Stream) {
+  no_cuda("token_gradients");
+}
+void mix_channels(const MixerShape&, const void*, const void*, const void*, float, void*, void*,
+                  Stream) {
+  no_cuda("mix_channels");
+}
 void rotate(Real, RopeShape, float, const float*, const float*, void*, Stream) {
   no_cuda("rotate");
 }
@@ -81,6 +102,10 @@ void quantize_blocks(const quant::QuantSpec&, MatricesShape, const QuantizeBuffe
 void block_scales(const quant::QuantSpec&, MatricesShape, Real, const void*, quant::Scale*,
                   Stream) {
   no_cuda("block_scales");
+}
+void stored_scales(const quant::QuantSpec&, MatricesShape, Real, const void*, quant::Scale*,
+                   Stream) {
+  no_cuda("stored_scales");
 }
 void extents(const quant::QuantSpec&, MatricesShape, int64_t, Real, const void*, quant::Extent*,
              Stream) {

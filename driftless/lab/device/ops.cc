@@ -119,4 +119,83 @@ at::Tensor residual_norm_backward(const at::Tensor& d_y, const Normed& normed, N
   return (normed.scale * (d - y * mean)).to(d_y.scalar_type());
 }
 
+namespace {
+
+cuda::MixerShape mixer_shape(const at::Tensor& h, int64_t inner) { return {state_shape(h), inner}; }
+
+}  // namespace
+
+bool runs_mixers(const at::Tensor& h, cuda::Pass pass) {
+  return h.is_cuda() && h.scalar_type() == at::kBFloat16 && h.numel() > 0 &&
+         cuda::has_fused_mixers(pass);
+}
+
+bool fuses_mixer(const at::Tensor& h, int64_t inner, NormAxis axis) {
+  const cuda::MixerShape shape = mixer_shape(h, inner);
+  const bool fits =
+      axis == NormAxis::Tokens ? cuda::fuses_tokens(shape) : cuda::fuses_channels(shape);
+  return fits && runs_mixers(h, cuda::Pass::Forward);
+}
+
+bool differentiates_tokens(const at::Tensor& h, int64_t inner) {
+  return cuda::differentiates_tokens(mixer_shape(h, inner)) && runs_mixers(h, cuda::Pass::Backward);
+}
+
+Normed mixer_forward(const at::Tensor& h, const at::Tensor& gate_up, const at::Tensor& down,
+                     NormAxis axis, double eps) {
+  const cuda::MixerShape shape = mixer_shape(h, down.size(1));
+  for (const at::Tensor& tensor : {h, gate_up, down}) require_vectors(tensor, tensor.size(-1));
+  Normed out{at::empty_like(h), {}};
+  const auto small = static_cast<float>(eps);
+  if (axis == NormAxis::Tokens) {
+    out.scale = at::empty({h.size(0), 1, h.size(2)}, h.options().dtype(at::kFloat));
+    cuda::mix_tokens(shape, h.data_ptr(), gate_up.data_ptr(), down.data_ptr(), small,
+                     out.y.data_ptr(), out.scale.data_ptr<float>(), current_stream());
+  } else {
+    const at::Tensor act = at::empty({h.size(0) * h.size(1), shape.inner}, h.options());
+    cuda::mix_channels(shape, h.data_ptr(), gate_up.data_ptr(), down.data_ptr(), small,
+                       act.data_ptr(), out.y.data_ptr(), current_stream());
+  }
+  return out;
+}
+
+at::Tensor channel_act_backward(const at::Tensor& d_s, const at::Tensor& down,
+                                const at::Tensor& gate_up) {
+  const cuda::MixerShape shape = mixer_shape(d_s, down.size(1));
+  const int64_t rows = d_s.size(0) * d_s.size(1);
+  if (!runs_mixers(d_s, cuda::Pass::Backward) || !cuda::differentiates_act(shape)) {
+    const at::Tensor d_act = at::mm(d_s.view({rows, d_s.size(2)}), down);
+    return swiglu_backward(gate_up, d_act, rows).view({rows, 2 * shape.inner});
+  }
+  for (const at::Tensor& tensor : {d_s, down, gate_up}) require_vectors(tensor, tensor.size(-1));
+  at::Tensor d_gate_up = at::empty({rows, 2 * shape.inner}, d_s.options());
+  cuda::channel_act_backward(shape, d_s.data_ptr(), down.data_ptr(), gate_up.data_ptr(),
+                             d_gate_up.data_ptr(), current_stream());
+  return d_gate_up;
+}
+
+MixerGradients token_mixer_backward(const at::Tensor& h, const Normed& normed,
+                                    const at::Tensor& gate_up_t, const at::Tensor& down,
+                                    const at::Tensor& d_y) {
+  const int64_t inner = down.size(1);
+  const cuda::MixerShape shape = mixer_shape(h, inner);
+  for (const at::Tensor& tensor : {h, normed.y, gate_up_t, down, d_y})
+    require_vectors(tensor, tensor.size(-1));
+  const at::Tensor d_h = at::empty_like(h);
+  const at::Tensor d_s = at::empty_like(h);
+  const at::Tensor act = at::empty({h.size(0), inner, h.size(2)}, h.options());
+  const at::Tensor d_gate_up = at::empty({h.size(0), 2 * inner, h.size(2)}, h.options());
+  const cuda::TokenGradients out{d_h.data_ptr(), d_s.data_ptr(), act.data_ptr(),
+                                 d_gate_up.data_ptr()};
+  cuda::mix_tokens_backward(
+      shape, {h.data_ptr(), normed.y.data_ptr(), normed.scale.data_ptr<float>()}, d_y.data_ptr(),
+      gate_up_t.data_ptr(), down.data_ptr(), out, current_stream());
+  const cuda::GradientParts parts = cuda::gradient_parts(shape);
+  const at::Tensor sums =
+      at::empty({parts.count, parts.rows, parts.columns}, h.options().dtype(at::kFloat));
+  cuda::token_gradients(shape, h.data_ptr(), out, sums.data_ptr<float>(), current_stream());
+  const at::Tensor total = sums.sum(0).narrow(1, 0, shape.state.positions);
+  return {d_h, total.narrow(0, inner, 2 * inner), total.narrow(0, 0, inner).t()};
+}
+
 }  // namespace driftless::lab

@@ -8,6 +8,7 @@
 
 #include <ATen/ATen.h>
 
+#include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/cuda/kernels.h"
 
 namespace driftless::lab {
@@ -32,5 +33,33 @@ Normed residual_norm_forward(const at::Tensor& h, const at::Tensor& update, Norm
                              double eps);
 /// The gradient of h + update.
 at::Tensor residual_norm_backward(const at::Tensor& d_y, const Normed& normed, NormAxis axis);
+
+/// Whether fused mixers take states of this kind: bfloat16 on a device that has the kernels
+/// (lab/cuda/hopper/mixers.h).
+bool runs_mixers(const at::Tensor& h, cuda::Pass pass);
+/// Whether mixer_forward() takes this state, which also has to fit the kernels.
+bool fuses_mixer(const at::Tensor& h, int64_t inner, NormAxis axis);
+/// y = rms_norm(h + down(silu(gate) * up)) along the axis, at once, where fuses_mixer() says so.
+/// gate_up is [2 inner, D] for Channels, transposed, [T, 2 inner], for Tokens. The scale is that of
+/// Tokens alone.
+Normed mixer_forward(const at::Tensor& h, const at::Tensor& gate_up, const at::Tensor& down,
+                     NormAxis axis, double eps);
+
+/// The gradient of swiglu_forward()'s input in a channel mixer, [rows, 2 inner] as gate_up, from
+/// d_s [B, T, D] of h + update: swiglu_backward() of the product d_s down, at once where the device
+/// has the kernel.
+at::Tensor channel_act_backward(const at::Tensor& d_s, const at::Tensor& down,
+                                const at::Tensor& gate_up);
+
+/// Whether token_mixer_backward() takes such a state.
+bool differentiates_tokens(const at::Tensor& h, int64_t inner);
+struct MixerGradients {
+  at::Tensor h;
+  at::Tensor gate_up;  ///< [2 inner, T], float32
+  at::Tensor down;     ///< [T, inner], float32
+};
+MixerGradients token_mixer_backward(const at::Tensor& h, const Normed& normed,
+                                    const at::Tensor& gate_up_t, const at::Tensor& down,
+                                    const at::Tensor& d_y);
 
 }  // namespace driftless::lab

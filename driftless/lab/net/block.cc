@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/net/block.h"
 
+#include <ATen/core/grad_mode.h>
+
 namespace driftless::lab {
+namespace {
+
+void call_between(const at::Tensor& state, const Site& site) {
+  if (site.between == nullptr) return;
+  (*site.between)();
+  if (at::GradMode::is_enabled() && state.requires_grad())
+    state.register_hook([between = *site.between](const at::Tensor&) { between(); });
+}
+
+}  // namespace
 
 Block::Block(const model::ModelConfig& config, const std::string& prefix,
              const WeightLookup& weights, Sublayers sublayers)
@@ -42,11 +54,13 @@ at::Tensor Block::mix_channels_apart(const at::Tensor& h, const Site& site) cons
 
 at::Tensor Block::run(const at::Tensor& h, const RopeTables& rope, const Site& site) const {
   const bool is_fused = sublayers_ == Sublayers::Fused && !site.taps_linear_inputs();
+  call_between(h, site);
   at::Tensor mixed;
   if (has_attention_)
     mixed = attend(h, attention_, heads_, eps_, rope, site);
   else
     mixed = is_fused ? mix_tokens(h, tokens_.fused, eps_, site.call) : mix_tokens_apart(h, site);
+  call_between(mixed, site);
   return is_fused ? mix_channels(mixed, channels_.fused, eps_, site.call)
                   : mix_channels_apart(mixed, site);
 }

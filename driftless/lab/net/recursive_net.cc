@@ -60,7 +60,8 @@ Sublayers sublayers_of(const LayerQuantizers* quantizers) {
 
 Site site_of(int64_t call, int64_t first_board, const StepOptions& options) {
   const auto skipped = std::min(static_cast<size_t>(first_board), options.boards.size());
-  return {call, options.tap, options.not_finite, options.boards.subspan(skipped)};
+  return {call, options.tap, options.not_finite, options.boards.subspan(skipped),
+          options.between ? &options.between : nullptr};
 }
 
 /// For boards whose states look like `state`.
@@ -214,6 +215,13 @@ States RecursiveNet::run_without_gradients(int64_t end_call, const States& state
     part(out.l).copy_(some.l);
   }
   return out;
+}
+
+void RecursiveNet::rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
+                                StepTap& tap) const {
+  const at::NoGradGuard no_gradients;
+  [[maybe_unused]] const States end =
+      run({first_call, std::ssize(calls_), 0}, states, embed(inputs), {.tap = &tap});
 }
 
 at::Tensor RecursiveNet::answer_logits(const at::Tensor& h, const Site& site) const {

@@ -49,6 +49,7 @@ struct StepOptions {
   at::Tensor not_finite = {};  ///< as in Site, with `boards`
   std::span<const int64_t> boards = {};
   NoiseSource noise = {};  ///< torch's generator unless given
+  BetweenLayers between = {};
 };
 
 class RecursiveNet {
@@ -64,6 +65,11 @@ class RecursiveNet {
   /// gradients off, none is. Throws InvalidArgument on inputs of another shape.
   [[nodiscard]] StepOutput step(const States& states, const Inputs& inputs,
                                 const StepOptions& options = {}) const;
+
+  /// The step's calls from number `first_call` on, of states that the ones before have left.
+  /// Without gradients; the tap sees them.
+  void rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
+                    StepTap& tap) const;
 
   /// What a board starts from, [boards, T, D] in the type of the activations. EqR draws it from
   /// torch's generator; the others share one vector between all rows, so copy before writing.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -36,12 +37,17 @@ class StepTap {
   virtual void state(model::State /*which*/, int64_t /*call*/, const at::Tensor& /*values*/) {}
 };
 
+/// Called between the sublayers of a step and, where it is differentiated, when gradients come back
+/// through them: what it throws ends the step.
+using BetweenLayers = std::function<void()>;
+
 /// Where in a step a layer works.
 struct Site {
   int64_t call = 0;
   StepTap* tap = nullptr;
   at::Tensor not_finite = {};            ///< as in QuantizeOptions
   std::span<const int64_t> boards = {};  ///< their numbers, for messages
+  const BetweenLayers* between = nullptr;
 
   [[nodiscard]] bool taps_linear_inputs() const {
     return tap != nullptr && tap->taps_linear_inputs();

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "driftless/lab/device/ops.h"
+#include "driftless/model/shapes.h"
 
 namespace driftless::lab {
 namespace {
@@ -100,8 +101,10 @@ Gradients channels_backward(const Trace& trace, const at::Tensor& gate_up, const
   at::Tensor d_s = residual_norm_backward(d_y, trace.normed, NormAxis::Channels);
   at::Tensor d_rows = d_s.view({rows, d_y.size(2)});
   const at::Tensor d_gate_up =
-      rules.act_backward(trace.gate_up, at::mm(d_rows, down), NormAxis::Channels, rows)
-          .view({rows, gate_up.size(0)});
+      rules.down == nullptr
+          ? channel_act_backward(d_s, down, trace.gate_up)
+          : rules.act_backward(trace.gate_up, at::mm(d_rows, down), NormAxis::Channels, rows)
+                .view({rows, gate_up.size(0)});
   const at::Tensor d_down = at::mm(d_rows.t(), trace.act).to(master);
   const at::Tensor d_weight =
       at::mm(d_gate_up.t(), trace.multiplied.view({rows, d_y.size(2)})).to(master);
@@ -155,12 +158,48 @@ struct Sublayer : torch::autograd::Function<Sublayer<kForward, kBackward>> {
   }
 };
 
+// Both passes at once, where the device has the kernels.
+struct TokenMixer : torch::autograd::Function<TokenMixer> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& h,
+                            const at::Tensor& gate_up_master, const at::Tensor& /*down_master*/,
+                            const at::Tensor& gate_up_t, const at::Tensor& down, double eps) {
+    const Normed normed = mixer_forward(h, gate_up_t, down, NormAxis::Tokens, eps);
+    ctx->save_for_backward({h, normed.y, normed.scale, gate_up_t, down});
+    ctx->saved_data["master"] = static_cast<int64_t>(gate_up_master.scalar_type());
+    return normed.y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const MixerGradients out = token_mixer_backward(saved[0], {saved[1], saved[2]}, saved[3],
+                                                    saved[4], grads[0].contiguous());
+    const auto master = static_cast<at::ScalarType>(ctx->saved_data["master"].toInt());
+    variable_list all(6);
+    all[0] = out.h;
+    all[1] = out.gate_up.to(master);
+    all[2] = out.down.to(master);
+    return all;
+  }
+};
+
+bool is_float(const SwigluWeights& weights) {
+  return weights.gate_up_input == nullptr && weights.down_input == nullptr;
+}
+
 template <Forward kForward, Backward kBackward>
-at::Tensor apply(const at::Tensor& h, const SwigluWeights& weights, double eps, int64_t call) {
-  if (!at::GradMode::is_enabled())
+at::Tensor apply(const at::Tensor& h, const SwigluWeights& weights, NormAxis axis, double eps,
+                 int64_t call) {
+  const int64_t inner = weights.down_copy.size(1);
+  if (!at::GradMode::is_enabled()) {
+    if (is_float(weights) && fuses_mixer(h, inner, axis))
+      return mixer_forward(h, weights.gate_up_copy, weights.down_copy, axis, eps).y;
     return kForward(h, weights.gate_up_copy, weights.down_copy, eps,
                     {weights.gate_up_input, weights.down_input, call})
         .normed.y;
+  }
+  if (axis == NormAxis::Tokens && is_float(weights) && differentiates_tokens(h, inner))
+    return TokenMixer::apply(h, weights.gate_up, weights.down, weights.gate_up_copy,
+                             weights.down_copy, eps);
   return Sublayer<kForward, kBackward>::apply(
       h, weights.gate_up, weights.down, weights.gate_up_copy, weights.down_copy, eps,
       to_handle(weights.gate_up_input), to_handle(weights.down_input), call);
@@ -168,13 +207,33 @@ at::Tensor apply(const at::Tensor& h, const SwigluWeights& weights, double eps, 
 
 }  // namespace
 
+std::string mixers_note(const model::ModelConfig& config, at::Device device) {
+  const at::ScalarType type = device.is_cuda() ? at::kBFloat16 : at::kFloat;
+  const int64_t positions = model::positions_count(config);
+  const at::Tensor h =
+      at::empty({1, positions, config.hidden_size}, at::TensorOptions(type).device(device));
+  const auto inner = [&](int64_t width) { return model::swiglu_inner(width, config.expansion); };
+  const bool has_tokens = config.mixer == model::Mixer::Tokens;
+  const bool fuses_t = has_tokens && fuses_mixer(h, inner(positions), NormAxis::Tokens);
+  const bool fuses_d = fuses_mixer(h, inner(config.hidden_size), NormAxis::Channels);
+  std::string note = "mixers: ";
+  if (has_tokens) note += std::string("tokens ") + (fuses_t ? "fused, " : "apart, ");
+  note += std::string("channels ") + (fuses_d ? "fused" : "apart");
+  if (!runs_mixers(h, cuda::Pass::Forward))
+    return note + ": they need bfloat16 on a Hopper GPU, and DRIFTLESS_MIXERS not to forbid them";
+  if (!runs_mixers(h, cuda::Pass::Backward)) note += ", without gradients only";
+  if (fuses_d && (fuses_t || !has_tokens)) return note;
+  return note + ": this shape does not fit (" + std::to_string(positions) + " positions, " +
+         std::to_string(config.hidden_size) + " channels)";
+}
+
 at::Tensor mix_tokens(const at::Tensor& h, const SwigluWeights& weights, double eps, int64_t call) {
-  return apply<tokens_forward, tokens_backward>(h, weights, eps, call);
+  return apply<tokens_forward, tokens_backward>(h, weights, NormAxis::Tokens, eps, call);
 }
 
 at::Tensor mix_channels(const at::Tensor& h, const SwigluWeights& weights, double eps,
                         int64_t call) {
-  return apply<channels_forward, channels_backward>(h, weights, eps, call);
+  return apply<channels_forward, channels_backward>(h, weights, NormAxis::Channels, eps, call);
 }
 
 }  // namespace driftless::lab

@@ -4,9 +4,12 @@
 // ever transposed.
 #pragma once
 
+#include <string>
+
 #include <ATen/ATen.h>
 
 #include "driftless/lab/quant/fake_quant.h"
+#include "driftless/model/config.h"
 
 namespace driftless::lab {
 
@@ -25,6 +28,9 @@ struct SwigluWeights {
 /// norm over T of h + SwiGLU along T. W is T. `call` chooses scales that differ by network call.
 at::Tensor mix_tokens(const at::Tensor& h, const SwigluWeights& weights, double eps,
                       int64_t call = 0);
+
+/// In words, whether mixers of this model run at once on the device, and if not, why.
+std::string mixers_note(const model::ModelConfig& config, at::Device device);
 
 /// norm over D of h + SwiGLU along D. W is D.
 at::Tensor mix_channels(const at::Tensor& h, const SwigluWeights& weights, double eps,

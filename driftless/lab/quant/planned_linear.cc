@@ -35,6 +35,13 @@ bool is_narrow_side(const quant::QuantSpec& spec) {
   return quant::is_exact_in_bf16(spec) || has_separable_scales(spec);
 }
 
+/// The same of a weight: one that is not quantized may hold such values all the same.
+bool is_narrow_weight(const quant::PlannedLayer& layer, quant::ConstMat weight) {
+  if (!layer.plan().weights.is_none()) return is_narrow_side(layer.plan().weights);
+  const at::Tensor values = tensor_of(layer.multiplied_weight(weight), at::kCPU);
+  return at::equal(values, values.to(at::kBFloat16).to(at::kFloat));
+}
+
 /// The same of a layer's input: one that is not quantized is as narrow as it comes.
 bool is_narrow_input(const quant::PlannedLayer& layer, at::ScalarType activations) {
   if (layer.quantizes_input()) return is_narrow_side(layer.plan().acts);
@@ -51,7 +58,7 @@ PlannedLinear::PlannedLinear(const quant::PlannedLayer& layer, quant::ConstMat w
                              const at::TensorOptions& activations)
     : layer_(layer) {
   const at::Device device = activations.device();
-  const bool is_narrow = device.is_cuda() && is_narrow_side(layer.plan().weights) &&
+  const bool is_narrow = device.is_cuda() && is_narrow_weight(layer, weight) &&
                          is_narrow_input(layer, c10::typeMetaToScalarType(activations.dtype()));
   const bool is_apart = is_narrow && has_separable_scales(layer.plan().weights);
   const auto matrix = [&](const std::vector<float>& values) {

@@ -9,6 +9,7 @@
 #include "driftless/base/files/file.h"
 #include "driftless/base/text/text.h"
 #include "driftless/lab/quant/fake_quant.h"
+#include "driftless/lab/quant/learned_rounding.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/plan_json.h"
 #include "driftless/reason/linear_layers.h"
@@ -21,8 +22,10 @@ using quant::LayerPlan;
 using quant::QuantSpec;
 using quant::Source;
 
-constexpr std::array<std::string_view, 2> kMethods = {"naive", "lsq"};
 constexpr std::string_view kLsq = "lsq";
+constexpr std::string_view kRound = "round";
+constexpr std::array<std::string_view, 2> kActMethods = {"naive", kLsq};
+constexpr std::array<std::string_view, 3> kWeightMethods = {"naive", kLsq, kRound};
 
 /// parse(text) with errors that say where.
 template <class Parse>
@@ -34,10 +37,11 @@ auto parsed(const std::string& text, std::string_view key, std::string_view wher
   }
 }
 
-void require_method(const std::string& text, std::string_view key, std::string_view where) {
-  DRIFTLESS_REQUIRE(std::find(kMethods.begin(), kMethods.end(), text) != kMethods.end(),
+void require_method(const std::string& text, std::span<const std::string_view> methods,
+                    std::string_view key, std::string_view where) {
+  DRIFTLESS_REQUIRE(std::find(methods.begin(), methods.end(), text) != methods.end(),
                     ErrorCode::BadConfig, where, ": quant.", key, "; got '", text,
-                    "', expected naive or lsq", did_you_mean(text, kMethods));
+                    "', expected one of ", join(methods, ", "), did_you_mean(text, methods));
 }
 
 quant::Scheme scheme_of(const QuantRecipe& recipe, std::string_view where) {
@@ -84,8 +88,8 @@ quant::QuantPlan planned_layers(const Recipe& recipe, const std::filesystem::pat
 
 void require_valid(const Recipe& recipe, std::string_view where) {
   const QuantRecipe& asked = recipe.quant;
-  require_method(asked.weight_method, "weight_method", where);
-  require_method(asked.act_method, "act_method", where);
+  require_method(asked.weight_method, kWeightMethods, "weight_method", where);
+  require_method(asked.act_method, kActMethods, "act_method", where);
   const quant::Scheme scheme = scheme_of(asked, where);
   const auto require = [&](bool is_fine, const char* message) {
     DRIFTLESS_REQUIRE(is_fine, ErrorCode::BadConfig, where, ": quant", message);
@@ -112,12 +116,17 @@ void require_valid(const Recipe& recipe, std::string_view where) {
           ".iteration_norm: has a scale for each call; expected no recursion.stage");
   require(asked.distill == 0 || !model::architecture(recipe.model).draws_noise(),
           ".distill: the model draws noise, so there is no float trajectory to follow; expected 0");
+  require(
+      asked.distill > 0 || (asked.labels && !asked.distill_local && asked.weight_method != kRound),
+      ".distill: is 0; weight_method round, labels = false and distill_local need it above 0");
+  if (asked.plan.empty() && asked.weight_method == kRound)
+    require_roundable(scheme.weights, place + ": quant.weights");
 }
 
 QatPlan qat_plan(const Recipe& recipe, const std::filesystem::path& folder) {
   const std::vector<quant::LinearLayer> layers = reason::linear_layers(recipe.model);
   QatPlan qat{planned_layers(recipe, folder, layers), recipe.quant.weight_method == kLsq,
-              recipe.quant.act_method == kLsq};
+              recipe.quant.act_method == kLsq, recipe.quant.weight_method == kRound};
   for (LayerPlan& layer : qat.plan.layers) {
     const std::string where = "quant: layer '" + layer.name + "'";
     if (qat.learns_weights && !layer.weights.is_none()) {
@@ -125,6 +134,7 @@ QatPlan qat_plan(const Recipe& recipe, const std::filesystem::path& folder) {
       layer.weights.source = Source::Static;
       layer.weights.calibration = {};
     }
+    if (qat.learns_rounding && !layer.weights.is_none()) require_roundable(layer.weights, where);
     if (qat.learns_acts && !layer.acts.is_none()) {
       require_learnable(layer.acts, where);
       make_learned(layer.acts);

@@ -19,6 +19,7 @@ struct QatPlan {
   quant::QuantPlan plan{};
   bool learns_weights = false;
   bool learns_acts = false;
+  bool learns_rounding = false;  ///< of weights, which else stay as they are
 };
 
 /// Checks the section alone. Throws BadConfig, `where` first, on what is no quantizer, coverage,

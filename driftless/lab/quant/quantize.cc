@@ -94,9 +94,6 @@ class DeviceQuantizer {
 
   /// Returns the scales, [count, 2], where they were found apart from the values.
   at::Tensor run(const cuda::QuantizeBuffers& buffers) const {
-    DRIFTLESS_REQUIRE(
-        !spec_.has_scale_codes(), ErrorCode::Unsupported, "quantizer '", to_string(spec_),
-        "': blocks with scale= have no CUDA kernel; expected backend cpu or cpu-torch");
     if (spec_.format->scaling == Scaling::PowerOfTwo && spec_.window == quant::kNoWindow) {
       cuda::quantize_blocks(spec_, shape_, buffers, current_stream());
       return {};
@@ -140,6 +137,12 @@ class DeviceQuantizer {
       at::Tensor scales = pairs(runs);
       cuda::block_scales(spec_, shape_, real_of(in_), in_.data_ptr(), as<Scale>(scales),
                          current_stream());
+      return scales;
+    }
+    if (spec_.has_scale_codes()) {
+      at::Tensor scales = pairs(runs);
+      cuda::stored_scales(spec_, shape_, real_of(in_), in_.data_ptr(), as<Scale>(scales),
+                          current_stream());
       return scales;
     }
     const at::Tensor extents = pairs(runs);

@@ -53,13 +53,15 @@ std::vector<quant::Scale> scales_of(const at::Tensor& values) {
 }  // namespace
 
 QuantizedModel::QuantizedModel(const model::ModelConfig& config, const QatPlan& qat,
-                               const FlatWeights& weights, const LogScales& scales)
+                               const FlatWeights& weights, const LogScales& scales,
+                               const at::Tensor& origin)
     : qat_(qat),
       layout_(config),
       weights_(weights),
       log_scales_(scales.values),
       scales_(scales.values.exp()) {
   if (qat_.plan.layers.empty()) return;
+  if (qat_.learns_rounding) rounding_.emplace(layout_, qat_.plan, origin);
   weights_.copy = at::zeros_like(weights.masters, weights.copy.options());
   weights_.quantizers = &quantizers_;
   const auto quantizer = [&](const QuantSpec& spec, int64_t begin, int64_t count, bool is_learned) {
@@ -88,12 +90,13 @@ void QuantizedModel::refresh() {
   const at::NoGradGuard no_gradients;
   const at::Tensor& masters = weights_.masters;
   scales_.copy_(log_scales_.exp());
-  weights_.copy.copy_(masters);
+  weights_.copy.copy_(stored(masters));
   for (const Layer& layer : layers_) {
     const std::string& name = plan_of(layer).name;
     const at::Tensor master = as_board(layout_.view(masters, name));
-    layout_.view(weights_.copy, name)
-        .copy_(layer.quantizers->weight().forward(master, NormAxis::Channels).squeeze(0));
+    if (!rounding_)
+      layout_.view(weights_.copy, name)
+          .copy_(layer.quantizers->weight().forward(master, NormAxis::Channels).squeeze(0));
     if (layer.bias.empty()) continue;
     const double most = largest_code(plan_of(layer).bias);
     const at::Tensor scale = bias_scale(layer);
@@ -101,6 +104,14 @@ void QuantizedModel::refresh() {
     layout_.view(weights_.copy, layer.bias)
         .copy_((codes.clamp(-most, most) * scale).to(at::kFloat));
   }
+}
+
+void QuantizedModel::confine(at::Tensor& weights) const {
+  if (rounding_) rounding_->confine(weights);
+}
+
+at::Tensor QuantizedModel::stored(const at::Tensor& weights) const {
+  return rounding_ ? rounding_->rounded(weights) : weights;
 }
 
 // As quant::fake_quantize_bias: counted in the product's scale where that is known, else in its
@@ -136,9 +147,10 @@ void QuantizedModel::pull_back() const {
     const std::string& name = plan_of(layer).name;
     const at::Tensor grad = layout_.view(weights_.grads, name);
     const at::Tensor master = layout_.view(weights_.masters, name);
-    grad.copy_(layer.quantizers->weight()
-                   .backward(as_board(master), as_board(grad), NormAxis::Channels)
-                   .squeeze(0));
+    if (!rounding_)  // whose weights stay within their codes, so that all gradients pass
+      grad.copy_(layer.quantizers->weight()
+                     .backward(as_board(master), as_board(grad), NormAxis::Channels)
+                     .squeeze(0));
     if (layer.bias.empty()) continue;
     const double most = largest_code(plan_of(layer).bias);
     const at::Tensor codes =

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <ATen/ATen.h>
 
 #include "driftless/lab/net/parameters.h"
+#include "driftless/lab/quant/learned_rounding.h"
 #include "driftless/lab/quant/qat_plan.h"
 #include "driftless/lab/quant/trained_linear.h"
 
@@ -26,8 +28,9 @@ struct LogScales {
 class QuantizedModel {
  public:
   /// `weights` are the float model's; where the plan has layers, they get a copy of their own.
+  /// `origin` are the float weights that roundings are learned of, flat; undefined where none are.
   QuantizedModel(const model::ModelConfig& config, const QatPlan& qat, const FlatWeights& weights,
-                 const LogScales& scales);
+                 const LogScales& scales, const at::Tensor& origin = {});
   // Networks keep the address of the quantizers.
   QuantizedModel(const QuantizedModel&) = delete;
   QuantizedModel& operator=(const QuantizedModel&) = delete;
@@ -37,6 +40,11 @@ class QuantizedModel {
 
   /// Reads the scales anew and quantizes the masters into the copy.
   void refresh();
+
+  /// Keeps weights where learned roundings allow them to be.
+  void confine(at::Tensor& weights) const;
+  /// The weights to store: rounded where that is learned, else as they are.
+  [[nodiscard]] at::Tensor stored(const at::Tensor& weights) const;
 
   /// Turns gradients of the copy into those of the masters, in place, and adds those of the
   /// weights' learned scales.
@@ -66,6 +74,7 @@ class QuantizedModel {
   at::Tensor scales_;  ///< exp of the logarithms, in place
   std::vector<Layer> layers_;
   LayerQuantizers quantizers_;
+  std::optional<LearnedRounding> rounding_;
 };
 
 /// log of the starting scales: learned ones of weights by least squared error, activations from the

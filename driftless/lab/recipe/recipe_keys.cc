@@ -95,6 +95,8 @@ std::vector<Key> keys_of(Recipe& r) {
       {"quant", "iteration_norm", &r.quant.iteration_norm},
       {"quant", "scale_lr", &r.quant.scale_lr, 0, 1, kOptional, Resume::MustMatch, "step_lr"},
       {"quant", "distill", &r.quant.distill, 0, 1000},
+      {"quant", "distill_local", &r.quant.distill_local},
+      {"quant", "labels", &r.quant.labels},
       {"quant", "calibration_boards", &r.quant.calibration_boards, 1, 4096},
       {"eval", "file", &r.eval.file, 0, kAny, kOptional, kFree},
       {"eval", "generate", &r.eval.generate, 1, kAny, kOptional, kFree},

@@ -49,7 +49,8 @@ task::Score evaluate(const RecursiveNet& net, std::span<const task::Example> boa
       puzzles = options.puzzle_table.index_select(0, puzzles_of(part).to(options.device));
     StepOutput output{net.initial_states(inputs.size(0)), {}, {}, {}};
     for (int64_t i = 0; i < options.steps; ++i)
-      output = net.step(output.states, {inputs, puzzles}, {.chunk = options.chunk});
+      output = net.step(output.states, {inputs, puzzles},
+                        {.chunk = options.chunk, .between = options.between});
     const at::Tensor answers = output.logits.argmax(2).to(at::kByte).to(at::kCPU).contiguous();
     const uint8_t* answer = answers.data_ptr<uint8_t>();
     for (const task::Example& board : part) {

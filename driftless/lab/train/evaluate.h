@@ -18,6 +18,7 @@ struct EvaluateOptions {
   int64_t chunk = 1024;  ///< see StepOptions
   at::Device device = at::kCPU;
   at::Tensor puzzle_table = {};  ///< [N, puzzle_emb_ndim], with prefix rows
+  BetweenLayers between = {};    ///< see StepOptions
 };
 
 /// With prefix rows each board takes its own row of the table. Every board runs all the steps; the

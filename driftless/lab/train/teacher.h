@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-iteration distillation: the float model runs beside the quantized one, on the same boards
-// and along its own trajectory, and every state of the differentiated calls is drawn towards its.
+// Distillation: the float model runs beside the quantized one, on the same boards, and every state
+// of the differentiated calls is drawn towards its. It goes along its own trajectory, across
+// iterations, or starts those calls from the quantized model's states.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +19,24 @@ namespace driftless::lab {
 class StateTrail : public StepTap {
  public:
   [[nodiscard]] bool taps_linear_inputs() const override { return false; }
-  void state(model::State /*which*/, int64_t /*call*/, const at::Tensor& values) override {
+  void state(model::State which, int64_t /*call*/, const at::Tensor& values) override {
     states_.push_back(values);
+    which_.push_back(which);
   }
   [[nodiscard]] const std::vector<at::Tensor>& states() const { return states_; }
+  /// Both states after the first `calls` of them.
+  [[nodiscard]] States after(size_t calls, const States& start) const;
 
  private:
   std::vector<at::Tensor> states_;
+  std::vector<model::State> which_;
 };
 
 class Teacher {
  public:
-  /// `flat` holds float weights by the model's layout.
+  /// `flat` holds float weights by the model's layout; `between` is as in StepOptions.
   Teacher(const model::ModelConfig& config, const at::Tensor& flat, at::ScalarType activations,
-          const States& initial);
+          const States& initial, BetweenLayers between = {});
 
   /// Moves carry.followed one step on (boards in free slots start from `initial`) and returns the
   /// mean square distance of `trail` to it: a mean over the differentiated calls and over the
@@ -39,9 +44,18 @@ class Teacher {
   at::Tensor distance(Carry& carry, const States& initial, const Inputs& inputs,
                       const StateTrail& trail) const;
 
+  /// The same distance to float calls that start where `trail`, a step from `start`, stands when
+  /// the differentiated calls begin.
+  [[nodiscard]] at::Tensor local_distance(const States& start, const Inputs& inputs,
+                                          const StateTrail& trail) const;
+
  private:
+  /// Of the last states of each, as many as are differentiated.
+  [[nodiscard]] at::Tensor apart(const StateTrail& trail, const StateTrail& followed) const;
+
   RecursiveNet net_;
   int64_t first_gradient_;
+  BetweenLayers between_;
 };
 
 }  // namespace driftless::lab

@@ -34,6 +34,9 @@ class Metrics {
     require_written();
   }
 
+  /// The last step whose evaluation the kept lines hold; -1 for none.
+  [[nodiscard]] int64_t evaluated() const { return evaluated_; }
+
   void write(const Json& line) {
     file_ << line.dump() << std::endl;
     require_written();
@@ -46,8 +49,9 @@ class Metrics {
     std::string kept;
     for (const std::string_view line : split(text, '\n')) {
       const Json parsed = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (parsed.is_object() && parsed.value("step", step + 1) <= step)
-        kept.append(line).push_back('\n');
+      if (!parsed.is_object() || parsed.value("step", step + 1) > step) continue;
+      kept.append(line).push_back('\n');
+      if (parsed.value("kind", "") == "eval") evaluated_ = parsed.value("step", step);
     }
     if (kept != text) write_file_atomic(path_, kept);
   }
@@ -59,6 +63,7 @@ class Metrics {
 
   std::filesystem::path path_;
   std::ofstream file_;
+  int64_t evaluated_ = -1;
 };
 
 class Loop {
@@ -70,19 +75,41 @@ class Loop {
   }
 
   EndOfRun run() {
-    // A resumed run has its evaluation in the metrics already.
-    if (trainer_.state().step == 0) evaluate();
-    restart_rate();
-    end_.reason = steps();
+    end_.reason = unless_given_up([&] {
+      if (lacks_evaluation()) evaluate();
+      restart_rate();
+      return steps();
+    });
     log();
     save();
-    if (end_.reason != Reason::Stopped) evaluate();
+    if (end_.reason != Reason::Stopped)
+      end_.reason = unless_given_up([&] {
+        evaluate();
+        return end_.reason;
+      });
     end_.step = trainer_.state().step;
     end_.is_reporter = is_writer_;
     return end_;
   }
 
  private:
+  template <class Work>
+  static Reason unless_given_up(Work work) {
+    try {
+      return work();
+    } catch (const GivenUp&) {
+      return Reason::Stopped;
+    }
+  }
+
+  /// Whether a run that starts or goes on here has to begin with one: the leg before may have given
+  /// it up.
+  bool lacks_evaluation() {
+    const int64_t step = trainer_.state().step;
+    return step % trainer_.recipe().eval_every == 0 && step < trainer_.recipe().lr.steps &&
+           is_due(is_writer_ && metrics_->evaluated() != step);
+  }
+
   Reason steps() {
     const Recipe& recipe = trainer_.recipe();
     if (is_due(options_.max_seconds <= 0)) return Reason::TimeLimit;

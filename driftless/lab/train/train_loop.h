@@ -21,14 +21,14 @@ struct LoopOptions {
   std::span<const task::Example> eval_boards;
   std::function<void(const Progress&)> report = [](const Progress&) {};
   /// Asked after every step (with several ranks after every log_every): the run ends where it says
-  /// yes.
+  /// yes. Within a step TrainerOptions::should_give_up is asked.
   std::function<bool()> should_stop = [] { return false; };
 };
 
 /// Trains until the recipe's last step, the time limit or should_stop, then saves and evaluates
-/// (after should_stop it only saves). A resumed run continues the metrics of its last checkpoint:
-/// later lines of the earlier leg are dropped. Throws Numeric when the loss stops being finite, and
-/// Io when a file cannot be written or a rank is lost; the last checkpoint stays.
+/// (after should_stop or GivenUp it only saves). A resumed run continues the metrics of its last
+/// checkpoint: later lines of the earlier leg are dropped. Throws Numeric when the loss stops being
+/// finite, and Io when a file cannot be written or a rank is lost; the last checkpoint stays.
 EndOfRun train(Trainer& trainer, const LoopOptions& options);
 
 }  // namespace driftless::lab

@@ -99,14 +99,18 @@ Trainer::Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions op
   DRIFTLESS_REQUIRE(pool_.cells() == recipe_.model.seq_len, ErrorCode::BadConfig,
                     "pool: got boards of ", pool_.cells(), " cells, expected ",
                     recipe_.model.seq_len);
+  if (ranks().size() == 1 && device().is_cpu())
+    between_ = [this] {
+      if (options_.should_give_up()) throw GivenUp();
+    };
   require_resumable(recipe_, state_.recipe);
   state_.recipe = describe_text(recipe_);
+  DRIFTLESS_REQUIRE(recipe_.quant.distill == 0 || state_.teacher.defined(), ErrorCode::BadFile,
+                    "resume: no tensor 'teacher'; expected the weights that distillation follows");
   start_model();
   enter_stage(state_.step + 1);
   carry_ = starting_carry(run, *net_, fresh_, ranks());
-  if (recipe_.quant.distill == 0) return;
-  DRIFTLESS_REQUIRE(state_.teacher.defined(), ErrorCode::BadFile,
-                    "resume: no tensor 'teacher'; expected the weights that distillation follows");
+  if (recipe_.quant.distill == 0 || recipe_.quant.distill_local) return;
   if (!carry_.followed.h.defined())
     carry_.followed = {carry_.states.h.clone(), carry_.states.l.clone()};
 }
@@ -129,7 +133,7 @@ void Trainer::start_model() {
     scales_.ema.copy_(scales_.values);
   }
   model_.emplace(recipe_.model, qat, float_weights(state_.optimizer),
-                 LogScales{scales_.values, scales_.grads});
+                 LogScales{scales_.values, scales_.grads}, state_.teacher);
 }
 
 Trainer::~Trainer() = default;
@@ -140,7 +144,7 @@ void Trainer::enter_stage(int64_t step) {
   net_.emplace(config, model_->weights(), state_.initial);
   if (recipe_.quant.distill > 0)
     teacher_ = std::make_unique<Teacher>(config, state_.teacher, activation_type(device()),
-                                         state_.initial);
+                                         state_.initial, between_);
   // Sums over ranks are not captured.
   const at::Device captured = ranks().size() == 1 ? device() : at::Device(at::kCPU);
   repeated_ = std::make_unique<RepeatedStep>(captured, [this] { run_step(); });
@@ -178,7 +182,19 @@ void Trainer::step() {
     Rng seeds(static_cast<uint64_t>(recipe_.seed) + 1);
     at::manual_seed(seeds.next() + static_cast<uint64_t>(step * ranks().size() + ranks().rank()));
   }
-  repeated_->run();
+  // Before the weights change, a step writes into these alone, but for what it would write again.
+  const bool is_following = between_ && carry_.followed.h.defined();
+  const States followed =
+      is_following ? States{carry_.followed.h.clone(), carry_.followed.l.clone()} : States{};
+  try {
+    repeated_->run();
+  } catch (const GivenUp&) {
+    if (is_following) {
+      carry_.followed.h.copy_(followed.h);
+      carry_.followed.l.copy_(followed.l);
+    }
+    throw;
+  }
   ++state_.step;
 }
 
@@ -192,7 +208,7 @@ Loss Trainer::loss_of(const StepOutput& output, const Inputs& inputs) const {
   StepOutput next;
   {
     const at::NoGradGuard no_gradients;
-    next = net_->step(output.states, inputs, {.chunk = options_.chunk});
+    next = net_->step(output.states, inputs, {.chunk = options_.chunk, .between = between_});
   }
   const at::Tensor is_last = (carry_.steps + 1).ge(recipe_.model.halt_max_steps);
   const at::Tensor more = continue_loss(output.go_on, next.halt, next.go_on, is_last);
@@ -226,6 +242,8 @@ void Trainer::update(const PuzzleRows& puzzles) {
                   ranks().gather(puzzles.values.grad()), puzzle_rate_, recipe_.puzzle_weight_decay,
                   health_.is_bad());
   optimizer_step(state_.optimizer, recipe_.optimizer, scalars_, health_.is_bad());
+  model_->confine(state_.optimizer.values);
+  model_->confine(state_.optimizer.ema);
   optimizer_step(scales_, scale_options(recipe_.optimizer), scale_scalars_, health_.is_bad());
 }
 
@@ -237,13 +255,17 @@ void Trainer::run_step() {
   const PuzzleRows puzzles = puzzle_rows();
   const Inputs inputs{carry_.inputs, puzzles.values};
   StateTrail trail;
-  StepOptions options{.chunk = options_.chunk};
+  StepOptions options{.chunk = options_.chunk, .between = between_};
   if (teacher_ != nullptr) options.tap = &trail;
   const StepOutput output = net_->step(states, inputs, options);
   Loss parts = loss_of(output, inputs);
-  if (teacher_ != nullptr)
-    parts.total =
-        parts.total + recipe_.quant.distill * teacher_->distance(carry_, initial, inputs, trail);
+  if (teacher_ != nullptr) {
+    const at::Tensor distance = recipe_.quant.distill_local
+                                    ? teacher_->local_distance(states, inputs, trail)
+                                    : teacher_->distance(carry_, initial, inputs, trail);
+    const at::Tensor drawn = recipe_.quant.distill * distance;
+    parts.total = recipe_.quant.labels ? parts.total + drawn : drawn;
+  }
   differentiate(parts.total);
   const at::NoGradGuard no_gradients;
   share_gradients();
@@ -287,6 +309,7 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
   options.chunk = options_.chunk;
   options.device = device();
   options.puzzle_table = state_.puzzle_table;
+  options.between = between_;
   const auto edge = [&](int64_t rank) {
     return static_cast<size_t>(std::ssize(boards) * rank / ranks().size());
   };
@@ -308,9 +331,10 @@ task::Score Trainer::evaluate(std::span<const task::Example> boards) const {
 
 std::unique_ptr<QuantizedModel> Trainer::averaged_model() const {
   const at::Tensor& ema = state_.optimizer.ema;
-  auto averaged = std::make_unique<QuantizedModel>(
-      recipe_.model, options_.qat.value_or(QatPlan{}),
-      FlatWeights{ema, ema.to(activation_type(device())), {}}, LogScales{scales_.ema, {}});
+  auto averaged =
+      std::make_unique<QuantizedModel>(recipe_.model, options_.qat.value_or(QatPlan{}),
+                                       FlatWeights{ema, ema.to(activation_type(device())), {}},
+                                       LogScales{scales_.ema, {}}, state_.teacher);
   averaged->refresh();
   return averaged;
 }
@@ -324,7 +348,9 @@ void Trainer::save(const std::filesystem::path& folder) const {
 }
 
 void Trainer::export_model(const std::filesystem::path& folder) const {
-  export_weights(folder / "weights.safetensors", recipe_.model, state_,
+  RunState stored = state_;
+  stored.optimizer.ema = model_->stored(state_.optimizer.ema);
+  export_weights(folder / "weights.safetensors", recipe_.model, stored,
                  recipe_.has_quant ? store::DType::F32 : store::DType::BF16);
   if (recipe_.has_quant)
     write_file_atomic(folder / "plan.json", quant::plan_to_json(averaged_model()->plan()));

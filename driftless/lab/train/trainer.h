@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +40,15 @@ struct TrainerOptions {
   int64_t chunk = 512;  ///< boards at a time in the rounds without gradients, see StepOptions
   std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>();
   std::optional<QatPlan> qat = {};  ///< of a recipe with [quant], and of no other
+  /// Asked between layers by one rank on a CPU, where a step may take a minute. Several ranks would
+  /// have to agree, and a device is done before one could ask.
+  std::function<bool()> should_give_up = [] { return false; };
+};
+
+/// Thrown where TrainerOptions::should_give_up says yes: of what was begun nothing is kept.
+class GivenUp : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "given up"; }
 };
 
 class RepeatedStep;
@@ -51,14 +62,16 @@ class Trainer {
   Trainer(Recipe recipe, BoardPool pool, LoadedRun run, TrainerOptions options);
   ~Trainer();
 
-  /// Enqueues the next step.
+  /// Enqueues the next step. After GivenUp the run is where it was before, and the step may be
+  /// tried again.
   void step();
 
   /// Sums of all ranks since the last call; waits for the device. Throws Numeric with step and
   /// tensor when something was not finite; from that step on the weights have stayed as they were.
   Tally take_tally();
 
-  /// Accuracy of the averaged weights with the model's own cycles, whatever the stage.
+  /// Accuracy of the averaged weights with the model's own cycles, whatever the stage. Throws
+  /// GivenUp.
   [[nodiscard]] task::Score evaluate(std::span<const task::Example> boards) const;
 
   /// Saves state and carry: all ranks call it, rank 0 writes. Throws Numeric, naming the layer,
@@ -101,6 +114,7 @@ class Trainer {
   std::optional<QuantizedModel> model_;
   std::optional<RecursiveNet> net_;
   std::unique_ptr<Teacher> teacher_;  ///< null without distillation
+  BetweenLayers between_;             ///< throws GivenUp; empty where nobody is asked
   FreshBoards fresh_;
   at::Tensor scalars_;        ///< StepScalars
   at::Tensor scale_scalars_;  ///< StepScalars of learned scales

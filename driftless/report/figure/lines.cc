@@ -10,8 +10,8 @@ namespace driftless::report {
 namespace {
 
 constexpr double kPlotHeight = 250;
-constexpr double kLineHeight = 16;
-constexpr double kMostLabel = 150;
+constexpr double kLabelHeight = 16;
+constexpr double kMostCurveLabel = 150;
 constexpr double kGap = 5;  ///< between labels
 
 /// Where a curve ends, and where the middle of its label comes to stand.
@@ -22,7 +22,7 @@ struct End {
   double y = 0;
 
   [[nodiscard]] double height() const {
-    return kLineHeight * static_cast<double>(lines.size()) + kGap;
+    return kLabelHeight * static_cast<double>(lines.size()) + kGap;
   }
 };
 
@@ -92,7 +92,7 @@ Scale x_scale(const LinePanel& panel) {
 double draw_lines(Svg& svg, const LinePanel& panel, double top) {
   double label = 0;
   for (const Curve& curve : panel.curves)
-    for (const std::string& line : wrapped(curve.label, kMostLabel))
+    for (const std::string& line : wrapped(curve.label, kMostCurveLabel))
       label = std::max(label, width_of(line, Weight::Bold));
   const Box plot{.left = kMargin + 52,
                  .top = top + 24,
@@ -109,15 +109,15 @@ double draw_lines(Svg& svg, const LinePanel& panel, double top) {
     const Point& last = curve.points.back();
     ends.push_back({.curve = &curve,
                     .at = {x.at(last.x), y.at(last.y.value)},
-                    .lines = wrapped(curve.label, kMostLabel)});
+                    .lines = wrapped(curve.label, kMostCurveLabel)});
   }
   spread(ends, plot.top - 16, plot.bottom + 12);
   for (const End& end : ends) {
     svg.line({end.at.x + 6, end.at.y}, {plot.right + 16, end.y}, Stroke::Grid, end.curve->tone);
-    double line = end.y + 5 - kLineHeight * static_cast<double>(end.lines.size() - 1) / 2;
+    double line = end.y + 5 - kLabelHeight * static_cast<double>(end.lines.size() - 1) / 2;
     for (const std::string& text : end.lines) {
       svg.text({plot.right + 20, line}, text, {.tone = end.curve->tone, .weight = Weight::Bold});
-      line += kLineHeight;
+      line += kLabelHeight;
     }
   }
   return plot.bottom + 48;

@@ -16,8 +16,7 @@ namespace {
 }  // namespace
 
 EndOfRun run_training(const TrainRequest&, const TrainListener&) { no_torch("train"); }
-TrainBench bench_training(const TrainRequest&, int64_t,
-                          const std::function<void(const BenchResult&)>&) {
+TrainBench bench_training(const TrainRequest&, int64_t, const BenchListener&) {
   no_torch("bench train");
 }
 void run_check(const std::string&, const Talk&) { no_torch("train check"); }

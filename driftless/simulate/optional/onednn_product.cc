@@ -58,9 +58,9 @@ void* unconst(const Value* values) {
 using Halves = std::vector<uint16_t>;
 
 /// An operand of bfloat16 values, packed into neighboring runs of the float operand's order.
-class Packed {
+class PackedMatrix {
  public:
-  Packed(int64_t rows, int64_t columns, Strides strides)
+  PackedMatrix(int64_t rows, int64_t columns, Strides strides)
       : runs_(strides.column == 1 ? rows : columns),
         length_(strides.column == 1 ? columns : rows),
         stride_(strides.column == 1 ? strides.row : strides.column),
@@ -149,14 +149,14 @@ class OnednnProduct : public Product {
     bool has_run = false;
   };
 
-  static void set(dnnl::memory& memory, const float* values, const std::optional<Packed>& packed,
-                  Halves& halves) {
+  static void set(dnnl::memory& memory, const float* values,
+                  const std::optional<PackedMatrix>& packed, Halves& halves) {
     if (!packed) return memory.set_data_handle(unconst(values));
     packed->pack(values, halves);
     memory.set_data_handle(halves.data());
   }
 
-  static dnnl::memory copy(const float* values, const std::optional<Packed>& packed,
+  static dnnl::memory copy(const float* values, const std::optional<PackedMatrix>& packed,
                            const dnnl::memory::desc& floats, const dnnl::memory::desc& to) {
     const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
     Halves halves(packed ? packed->size() : 0);
@@ -170,7 +170,7 @@ class OnednnProduct : public Product {
   }
 
   bool has_constant_a_, has_constant_b_;
-  std::optional<Packed> packed_a_, packed_b_;  // of bfloat16 products
+  std::optional<PackedMatrix> packed_a_, packed_b_;  // of bfloat16 products
   dnnl::matmul product_;
   dnnl::memory constant_;
   mutable std::vector<Worker> per_worker_;

@@ -15,7 +15,7 @@ namespace driftless::store {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kMaxRank = 8;
+constexpr size_t kMaxNpyRank = 8;
 
 struct NpyType {
   std::string_view descr;
@@ -24,7 +24,7 @@ struct NpyType {
 constexpr NpyType kTypes[] = {
     {"|u1", DType::U8}, {"<i4", DType::I32}, {"<i8", DType::I64}, {"<f4", DType::F32}};
 
-struct Header {
+struct NpyHeader {
   std::optional<DType> dtype;
   std::optional<std::vector<int64_t>> shape;
   bool has_order = false;
@@ -35,7 +35,7 @@ class HeaderParser {
  public:
   HeaderParser(std::string_view text, std::string_view where) : rest_(text), where_(where) {}
 
-  Header parse() {
+  NpyHeader parse() {
     expect('{');
     while (!accept('}')) {
       parse_entry();
@@ -85,8 +85,8 @@ class HeaderParser {
     expect('(');
     while (!accept(')')) {
       shape.push_back(parse_extent());
-      DRIFTLESS_REQUIRE(shape.size() <= kMaxRank, ErrorCode::BadFile, where_,
-                        ": too many dimensions; expected at most ", kMaxRank);
+      DRIFTLESS_REQUIRE(shape.size() <= kMaxNpyRank, ErrorCode::BadFile, where_,
+                        ": too many dimensions; expected at most ", kMaxNpyRank);
       if (accept(')')) break;
       expect(',');
     }
@@ -131,7 +131,7 @@ class HeaderParser {
 
   std::string_view rest_;
   std::string_view where_;
-  Header header_;
+  NpyHeader header_;
 };
 
 /// Splits the file after its header; version 1 has 2 bytes of header length, 2 and 3 have 4.
@@ -171,7 +171,7 @@ std::vector<int64_t> widen(std::span<const std::byte> bytes) {
 
 TensorView parse_npy(std::span<const std::byte> file, std::string_view where) {
   const auto [text, data] = split_header(file, where);
-  Header header = HeaderParser(text, where).parse();
+  NpyHeader header = HeaderParser(text, where).parse();
   DRIFTLESS_REQUIRE(header.dtype && header.shape && header.has_order, ErrorCode::BadFile, where,
                     ": header lacks a key; expected descr, fortran_order and shape");
   const auto expected = byte_count(*header.dtype, *header.shape);

@@ -10,16 +10,16 @@ namespace driftless::store {
 namespace {
 
 // Aliases can make a small file describe a huge tree; a configuration needs far less than this.
-constexpr size_t kMaxTextBytes = 1 << 20;
+constexpr size_t kMaxYamlBytes = 1 << 20;
 constexpr int64_t kMaxNodes = 10000;
-constexpr int64_t kMaxDepth = 32;
+constexpr int64_t kMaxYamlDepth = 32;
 
-class Flattener {
+class YamlFlattener {
  public:
-  explicit Flattener(std::string_view where) : where_(where) {}
+  explicit YamlFlattener(std::string_view where) : where_(where) {}
 
   void add(const YAML::Node& node, const std::string& path, int64_t depth) {
-    DRIFTLESS_REQUIRE(++nodes_ <= kMaxNodes && depth <= kMaxDepth, ErrorCode::BadFile, where_,
+    DRIFTLESS_REQUIRE(++nodes_ <= kMaxNodes && depth <= kMaxYamlDepth, ErrorCode::BadFile, where_,
                       ": YAML is too large or too deep at ", quote(path));
     if (node.IsScalar() || (node.IsNull() && !path.empty())) {
       DRIFTLESS_REQUIRE(flat_.emplace(path, node.IsNull() ? "" : node.Scalar()).second,
@@ -50,10 +50,10 @@ class Flattener {
 }  // namespace
 
 FlatConfig parse_yaml(std::string_view text, std::string_view where) {
-  DRIFTLESS_REQUIRE(text.size() <= kMaxTextBytes, ErrorCode::BadFile, where,
+  DRIFTLESS_REQUIRE(text.size() <= kMaxYamlBytes, ErrorCode::BadFile, where,
                     ": too large for a configuration; got ", text.size(), " bytes");
   try {
-    Flattener flattener(where);
+    YamlFlattener flattener(where);
     flattener.add(YAML::Load(std::string(text)), "", 0);
     return flattener.take();
   } catch (const YAML::Exception& error) {

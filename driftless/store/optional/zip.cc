@@ -15,7 +15,7 @@ namespace {
 struct CloseEntry {
   void operator()(zip_file_t* entry) const { zip_fclose(entry); }
 };
-using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
+using OpenEntry = std::unique_ptr<zip_file_t, CloseEntry>;
 
 /// libzip's words for an error code.
 std::string reason_of(int code) {
@@ -69,7 +69,7 @@ std::vector<std::byte> ZipArchive::read(std::string_view name) {
                     ": larger than what is left of the file; got ", status.size,
                     " bytes, expected at most ", handle_->bytes_left);
   handle_->bytes_left -= status.size;
-  const Entry entry(zip_fopen_index(handle_->zip, status.index, 0));
+  const OpenEntry entry(zip_fopen_index(handle_->zip, status.index, 0));
   DRIFTLESS_REQUIRE(entry != nullptr, ErrorCode::BadFile, place, ": cannot open; got '",
                     zip_strerror(handle_->zip), "'");
   std::vector<std::byte> bytes(status.size);

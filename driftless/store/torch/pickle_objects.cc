@@ -11,7 +11,7 @@
 namespace driftless::store {
 namespace {
 
-constexpr size_t kMaxRank = 8;
+constexpr size_t kMaxTupleRank = 8;
 
 /// Opaque rows are those of the training state that EqR saves beside the weights.
 enum class GlobalKind { OrderedDict, RebuildTensor, RebuildParameter, StorageType, Opaque };
@@ -63,9 +63,9 @@ const T& argument(const Pickle& pickle, const PickleTuple& arguments, size_t ind
 
 std::vector<int64_t> extents(const Pickle& pickle, const PickleTuple& tuple,
                              std::string_view where) {
-  DRIFTLESS_REQUIRE(tuple.items.size() <= kMaxRank, ErrorCode::BadFile, where,
+  DRIFTLESS_REQUIRE(tuple.items.size() <= kMaxTupleRank, ErrorCode::BadFile, where,
                     ": a tensor has too many dimensions; got ", tuple.items.size(),
-                    ", expected at most ", kMaxRank);
+                    ", expected at most ", kMaxTupleRank);
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < tuple.items.size(); ++i) {
     numbers.push_back(argument<int64_t>(pickle, tuple, i, "a tensor's shape", where));

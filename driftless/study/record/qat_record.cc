@@ -25,13 +25,13 @@ constexpr std::array<Field, 15> kQatFields = {{
     {"theirs", Kind::Object},
     {"command", Kind::Text},
 }};
-constexpr std::array<Field, 2> kFileFields = {{{"file", Kind::Text}, {"sha256", Kind::Text}}};
+constexpr std::array<Field, 2> kQatFileFields = {{{"file", Kind::Text}, {"sha256", Kind::Text}}};
 constexpr std::array<Field, 2> kScoreFields = {{{"exact", Kind::Object}, {"cells", Kind::Object}}};
-constexpr std::array<Field, 5> kShareFields = {{{"share", Kind::Number},
-                                                {"hits", Kind::Integer},
-                                                {"n", Kind::Integer},
-                                                {"low", Kind::Number},
-                                                {"high", Kind::Number}}};
+constexpr std::array<Field, 5> kQatShareFields = {{{"share", Kind::Number},
+                                                   {"hits", Kind::Integer},
+                                                   {"n", Kind::Integer},
+                                                   {"low", Kind::Number},
+                                                   {"high", Kind::Number}}};
 constexpr std::array<Field, 4> kCellsFields = {{{"mean", Kind::Number},
                                                 {"n", Kind::Integer},
                                                 {"low", Kind::Number, Gap::Null},
@@ -40,7 +40,7 @@ constexpr std::array<Field, 2> kTheirsFields = {
     {{"before", Kind::Number, Gap::Null}, {"after", Kind::Number, Gap::Null}}};
 
 void require_share(const Json& share, const std::string& where) {
-  require_fields(share, kShareFields, where);
+  require_fields(share, kQatShareFields, where);
   const double value = share.at("share");
   DRIFTLESS_REQUIRE(0 <= share.at("low") && share.at("low") <= value && value <= share.at("high") &&
                         share.at("high") <= 1,
@@ -64,7 +64,7 @@ void require_qat_record(const Json& record, std::string_view where) {
   require_fields(record, kQatFields, at);
   DRIFTLESS_REQUIRE(record.at("qat") == kQatSchema, ErrorCode::BadFile, at, ": qat; got ",
                     record.at("qat").dump(), ", expected ", kQatSchema);
-  require_fields(record.at("checkpoint"), kFileFields, at + ": checkpoint");
+  require_fields(record.at("checkpoint"), kQatFileFields, at + ": checkpoint");
   require_fields(record.at("theirs"), kTheirsFields, at + ": theirs");
   for (const char* const key : {"before", "after"})
     require_score(record.at(key), record.at("n"), at + ": " + key);

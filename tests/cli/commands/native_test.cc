@@ -107,6 +107,13 @@ TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
   expect_failure(quantize("--method gptk"), 2, "did you mean 'gptq'");
   EXPECT_EQ(quantize("--method clip,gptq").exit_code, 0);
   EXPECT_NE(driftless("info " + packed).out.find("clip,gptq: second"), std::string::npos);
+  expect_failure(quantize("--method fit"), 10, "expected blocks with scale=");
+  const std::string blocks = " --weights int4/block32,scale=e5m3 --acts int4/block32,scale=e5m3";
+  ASSERT_EQ(
+      driftless("quantize " + file("model.safetensors") + " " + packed + blocks + " --method fit")
+          .exit_code,
+      0);
+  EXPECT_NE(driftless("info " + packed).out.find("rounded     fit"), std::string::npos);
 }
 
 TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {

@@ -91,6 +91,29 @@ TEST_F(Eval, WritesPredictionsAndResult) {
   EXPECT_EQ(count, 2);
 }
 
+// The earlier one was wrong, after twice the steps.
+TEST_F(Eval, SaysWhatWasLostAndGainedAgainstAnEarlierOne) {
+  const auto earlier = [&](const std::string& question) {
+    write_file_atomic(file("p.jsonl"),
+                      R"({"question": ")" + question + R"(", "exact": false, "steps": 4})" + "\n");
+  };
+  earlier(kBoard);
+  const std::string flags =
+      "--limit 1 --steps 2 --json " + file("r.json") + " --against " + file("p.jsonl");
+  const Outcome outcome = eval(flags);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("0 lost, 1 gained, p 1; 0.500 times the steps"), std::string::npos)
+      << outcome.out;
+  const auto paired = nlohmann::json::parse(testing::text_of(file("r.json"))).at("paired");
+  EXPECT_EQ(paired.at("gained"), 1);
+  EXPECT_EQ(paired.at("difference"), 1);
+  EXPECT_EQ(paired.at("steps_ratio"), 0.5);
+  earlier("....");
+  expect_failure(eval(flags), 10, "lacks board 1 of the data");
+  write_file_atomic(file("p.jsonl"), std::string("{}\n"));
+  expect_failure(eval(flags), 12, "p.jsonl:1: expected a line of eval --predictions");
+}
+
 TEST_F(Eval, RunsInBf16) {
   const Outcome outcome = eval("--limit 1 --halting halt --dtype bf16 --json " + file("r.json"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

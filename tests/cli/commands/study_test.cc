@@ -23,7 +23,6 @@ namespace {
 using cli_testing::driftless;
 using cli_testing::expect_failure;
 using cli_testing::save_tiny_model;
-using study::Json;
 using testing::Outcome;
 using testing::TempDir;
 
@@ -44,17 +43,17 @@ class Study : public ::testing::Test {
   }
 
   /// The sound records of a text, in their order and without their times.
-  static std::vector<Json> records_in(const std::string& text) {
-    std::vector<Json> records;
+  static std::vector<study::Json> records_in(const std::string& text) {
+    std::vector<study::Json> records;
     for (const std::string_view line : split(text, '\n')) {
       if (line.empty()) continue;
-      records.push_back(Json::parse(line));
+      records.push_back(study::Json::parse(line));
       study::require_record(records.back(), "record");
       records.back().erase("timing");
     }
     return records;
   }
-  static std::vector<Json> records_of(const std::string& path) {
+  static std::vector<study::Json> records_of(const std::string& path) {
     return records_in(testing::text_of(path));
   }
 
@@ -73,7 +72,7 @@ TEST_F(Study, EveryRecipeRunsFromEndToEnd) {
                                       " --limit 3 --batch 2 --set steps=2"
                                       " --set calibration_boards=2");
     ASSERT_EQ(outcome.exit_code, 0) << name << ": " << outcome.err;
-    const std::vector<Json> records = records_in(outcome.out);
+    const std::vector<study::Json> records = records_in(outcome.out);
     ASSERT_FALSE(records.empty()) << name;
     for (size_t i = 0; i < records.size(); ++i) {
       EXPECT_EQ(records[i].at("study"), name);
@@ -95,7 +94,8 @@ TEST_F(Study, EverySystemRunsItsOwnRecipe) {
                   " --set calibration_boards=2" +
                   more);
     ASSERT_EQ(outcome.exit_code, 0) << recipe << ": " << outcome.err;
-    for (const Json& record : records_in(outcome.out)) EXPECT_EQ(record.at("n"), 3) << recipe;
+    for (const study::Json& record : records_in(outcome.out))
+      EXPECT_EQ(record.at("n"), 3) << recipe;
   };
   const std::string sudoku = (kSource / "models/demo-sudoku.csv").string();
   model::ModelConfig config = store::load_checkpoint(model_).config;
@@ -150,10 +150,10 @@ TEST_F(Study, RecordsDoNotDependOnThreads) {
 
 TEST_F(Study, StretchesOfRowsMakeTheRecordsOfTheWhole) {
   const std::string command = "study exponent-rules" + files() + " --limit 3 --set steps=2";
-  const std::vector<Json> whole = records_in(driftless(command).out);
-  std::vector<Json> joined = records_in(driftless(command + " --rows 0").out);
+  const std::vector<study::Json> whole = records_in(driftless(command).out);
+  std::vector<study::Json> joined = records_in(driftless(command + " --rows 0").out);
   const std::string rest = "1-" + std::to_string(whole.size() - 1);
-  for (const Json& record : records_in(driftless(command + " --rows " + rest).out))
+  for (const study::Json& record : records_in(driftless(command + " --rows " + rest).out))
     joined.push_back(record);
   EXPECT_EQ(joined, whole);
   for (const char* const wrong : {"3-1", "-1", "0-99", "a"})
@@ -301,9 +301,9 @@ TEST_F(Study, LadderPrintsTablesAndJson) {
   EXPECT_EQ(std::count(exported.out.begin(), exported.out.end(), '\n'), 5) << exported.out;
   EXPECT_NE(testing::text_of(out("table.tex")).find("\\texttt{mxint4,rule=mse}"),
             std::string::npos);
-  const Json records = Json::parse(driftless(command + " --json").out);
+  const study::Json records = study::Json::parse(driftless(command + " --json").out);
   ASSERT_EQ(records.size(), 4u);
-  for (const Json& record : records) study::require_record(record, "ladder");
+  for (const study::Json& record : records) study::require_record(record, "ladder");
   expect_failure(driftless("ladder " + model_.string() + data() + " --schemes int5x"), 10, "int5x");
 }
 

@@ -76,7 +76,8 @@ TEST(Help, ShowsChoicesAndTakesNoOthers) {
 
 TEST(Help, NamesTheEnvironment) {
   const std::string help = driftless("--help").out;
-  for (const char* name : {"DRIFTLESS_DATA", "DRIFTLESS_ISA", "DRIFTLESS_THREADS", "NO_COLOR"})
+  for (const char* name :
+       {"DRIFTLESS_DATA", "DRIFTLESS_ISA", "DRIFTLESS_MIXERS", "DRIFTLESS_THREADS", "NO_COLOR"})
     EXPECT_NE(help.find(std::string("\n  ") + name + " "), std::string::npos) << name;
   expect_failure(driftless("eval m --data d", "DRIFTLESS_THREADS=none"), 2, "--threads");
   EXPECT_NE(driftless("bench --help", "DRIFTLESS_THREADS=3").out, "");

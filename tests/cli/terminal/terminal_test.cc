@@ -23,7 +23,7 @@ using testing::screen_of;
 using testing::TerminalOptions;
 using testing::TerminalRun;
 
-const std::string kBoard =
+const std::string kHardBoard =
     "3.....5....26.....9..5....37...4....5.49....1.2.....9..9.2..617.6.4....9..1....4.";
 const std::string kUtf8 = "TERM=xterm-256color LC_ALL=C.UTF-8 NO_COLOR= ";
 
@@ -41,7 +41,7 @@ TerminalRun solve(const std::string& environment, const std::string& flags,
 using SolveAtATerminal = testing::TerminalTest;
 
 TEST_F(SolveAtATerminal, RefinesOnePictureInPlace) {
-  const TerminalRun run = solve(kUtf8, kBoard);
+  const TerminalRun run = solve(kUtf8, kHardBoard);
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const auto screen = screen_of(run.output);
   ASSERT_EQ(screen.size(), 16u) << "13 lines of board, status, verdict, and the cursor's line";
@@ -59,8 +59,8 @@ TEST_F(SolveAtATerminal, RefinesOnePictureInPlace) {
 
 TEST_F(SolveAtATerminal, KeepsTheLivePictureWithoutColor) {
   for (const auto& [environment, flags] :
-       {std::pair(kUtf8, "--no-color " + kBoard), std::pair(kUtf8 + "NO_COLOR=1 ", kBoard),
-        std::pair(std::string("TERM=vt100 LC_ALL=C "), kBoard)}) {
+       {std::pair(kUtf8, "--no-color " + kHardBoard), std::pair(kUtf8 + "NO_COLOR=1 ", kHardBoard),
+        std::pair(std::string("TERM=vt100 LC_ALL=C "), kHardBoard)}) {
     const TerminalRun run = solve(environment, flags);
     EXPECT_EQ(run.output.find("\x1b[1m"), std::string::npos) << run.output;
     EXPECT_EQ(run.output.find("\x1b[3"), std::string::npos) << run.output;
@@ -76,7 +76,7 @@ TEST_F(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
        {std::pair(kUtf8, TerminalOptions{.rows = 12}),
         std::pair(kUtf8, TerminalOptions{.columns = 40}),
         std::pair(std::string("TERM=dumb LC_ALL=C.UTF-8 "), TerminalOptions{})}) {
-    const TerminalRun run = solve(environment, kBoard, options);
+    const TerminalRun run = solve(environment, kHardBoard, options);
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.output.find('\x1b'), std::string::npos) << run.output;
     EXPECT_TRUE(run.output.starts_with("step 1 ")) << run.output;
@@ -85,7 +85,7 @@ TEST_F(SolveAtATerminal, AppendsLinesWhereAPictureCannotBeRedrawn) {
 
 TEST_F(SolveAtATerminal, ManyBoardsGetATitleEach) {
   const testing::TempDir dir;
-  write_file_atomic(dir.path() / "boards", kBoard + "\n" + kBoard + "\n");
+  write_file_atomic(dir.path() / "boards", kHardBoard + "\n" + kHardBoard + "\n");
   const auto screen =
       screen_of(solve(kUtf8, "--steps 1 --data " + (dir.path() / "boards").string()).output);
   EXPECT_EQ(screen.at(0), "board 1 of 2");
@@ -96,7 +96,7 @@ class EvalAtATerminal : public testing::TerminalTest {
  protected:
   EvalAtATerminal() {
     std::string boards;
-    for (int i = 0; i < 40; ++i) boards += kBoard + "\n";
+    for (int i = 0; i < 40; ++i) boards += kHardBoard + "\n";
     write_file_atomic(dir_.path() / "boards", boards);
   }
   std::string command(const std::string& flags) const {

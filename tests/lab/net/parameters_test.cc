@@ -20,7 +20,7 @@ model::ModelConfig small_config() {
   return config;
 }
 
-NamedTensors random_weights(const model::ModelConfig& config) {
+NamedTensors parameter_weights(const model::ModelConfig& config) {
   Rng rng(11);
   return initial_weights(config, rng);
 }
@@ -48,7 +48,7 @@ TEST(Parameters, InitialWeightsFollowTheRules) {
 TEST(Parameters, FlatAndNamedAreInverse) {
   const model::ModelConfig config = small_config();
   const Layout layout(config);
-  NamedTensors weights = random_weights(config);
+  NamedTensors weights = parameter_weights(config);
   const at::Tensor flat = to_flat(layout, weights, "test");
   EXPECT_TRUE(at::equal(flat, to_flat(layout, to_named(layout, flat), "test")));
   expect_error(ErrorCode::InvalidArgument, "nose",

@@ -34,7 +34,7 @@ double relative_error(const at::Tensor& got, const at::Tensor& expected) {
   return (got.to(at::kDouble) - expected).norm().item<double>() / expected.norm().item<double>();
 }
 
-at::Tensor waves(const std::vector<int64_t>& sizes, double step) {
+at::Tensor net_waves(const std::vector<int64_t>& sizes, double step) {
   const int64_t count = c10::multiply_integers(sizes);
   return at::sin(at::arange(count, at::kDouble) * step).view(sizes);
 }
@@ -49,14 +49,15 @@ struct Case {
     grads = at::zeros_like(flat);
     const std::vector<int64_t> state = {kBoards, model::positions_count(config),
                                         config.hidden_size};
-    start = {waves(state, 0.7), waves(state, 1.3)};
+    start = {net_waves(state, 0.7), net_waves(state, 1.3)};
     inputs.tokens = at::arange(kBoards * config.seq_len)
                         .remainder(config.vocab_size)
                         .to(at::kByte)
                         .view({kBoards, config.seq_len});
-    if (config.puzzle_emb_len > 0) inputs.puzzles = waves({kBoards, config.puzzle_emb_ndim}, 0.9);
+    if (config.puzzle_emb_len > 0)
+      inputs.puzzles = net_waves({kBoards, config.puzzle_emb_ndim}, 0.9);
     for (size_t i = 0; i < model::schedule(config).size(); ++i)
-      noise.push_back(waves(state, 2.1 + static_cast<double>(i)));
+      noise.push_back(net_waves(state, 2.1 + static_cast<double>(i)));
   }
 
   [[nodiscard]] RecursiveNet net() const {
@@ -84,7 +85,7 @@ struct Case {
 /// A number that every output has a part in.
 at::Tensor mixture(const StepOutput& output) {
   const at::Tensor direction =
-      waves(output.logits.sizes().vec(), 1.0).to(output.logits.scalar_type());
+      net_waves(output.logits.sizes().vec(), 1.0).to(output.logits.scalar_type());
   return (output.logits * direction).sum() + output.halt.sum() + 2 * output.go_on.sum();
 }
 

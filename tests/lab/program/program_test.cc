@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless train as a user meets it: killed, interrupted, resumed, wrongly called, out of disk.
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -120,6 +123,38 @@ TEST_F(TrainProgram, QuantizedRunsResumeBitForBit) {
     EXPECT_EQ(text_of(path(std::string("stopped/") + file)),
               text_of(path(std::string("straight/") + file)))
         << file;
+}
+
+/// Seconds from the signal to the end.
+double seconds_to_end(TrainProcess& process, int signal) {
+  const auto begin = std::chrono::steady_clock::now();
+  process.send(signal);
+  EXPECT_EQ(process.exit_code(), 128 + signal) << process.err();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+constexpr double kSoon = 5;  // a second, on a busy machine
+
+TEST_F(TrainProgram, SignalsWithinAStepOfMinutesSaveAtOnce) {
+  std::string slow = edited("h_cycles = 1\nl_cycles = 1", "h_cycles = 64\nl_cycles = 64");
+  slow.replace(slow.find("batch = 8"), 9, "batch = 256");
+  write("recipe.toml", slow);
+  const std::string state = path("run/state.safetensors");
+  TrainProcess process({"train", path("recipe.toml"), "--out", path("run")}, false);
+  process.wait_for_file(path("run/metrics.jsonl"));
+  EXPECT_LT(seconds_to_end(process, SIGINT), kSoon);
+  EXPECT_NE(process.err().find("stopped after step 0 and saved"), std::string::npos)
+      << process.err();
+  EXPECT_TRUE(std::filesystem::exists(state));
+}
+
+TEST_F(TrainProgram, SignalsBeforeTheFirstStepLeaveNothing) {
+  write("recipe.toml", edited("[model]", "[[task.pool]]\ngenerate = 100000000\nseed = 2\n[model]"));
+  TrainProcess process({"train", path("recipe.toml"), "--out", path("run")}, false);
+  while (process.err().find("pool: ") == std::string::npos)  // the first, which is small
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_LT(seconds_to_end(process, SIGTERM), kSoon);
+  EXPECT_NE(process.err().find("interrupted"), std::string::npos) << process.err();
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
 }
 
 TEST_F(TrainProgram, SignalsFinishTheStepSaveAndSayHowToGoOn) {

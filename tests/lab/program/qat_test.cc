@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/base/files/file.h"
+#include "driftless/lab/train/teacher.h"
 #include "driftless/quant/plan/plan_json.h"
 #include "driftless/quant/plan/planned_layer.h"
 
@@ -25,6 +26,10 @@ using testing::qat_trainer;
 constexpr const char* kLsq =
     "weights = 'int4/channel'\nacts = 'int4/tensor'\nweight_method = 'lsq'\nact_method = 'lsq'\n"
     "coverage = 'linear'\nbias = 'int32'\n";
+
+constexpr const char* kRound =
+    "weights = 'int3/block32,scale=e5m3'\nacts = 'int4/block32,scale=e5m3'\n"
+    "weight_method = 'round'\ndistill = 1.0\ndistill_local = true\nlabels = false\n";
 
 TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
   for (const std::string& quant :
@@ -91,7 +96,8 @@ TEST(Qat, ScalesLearnAtTheirOwnRate) {
 
 TEST(Qat, EveryMethodTrainsAndResumesBitForBit) {
   for (const std::string& quant :
-       {std::string(kLsq), std::string("weights = 'mxint2'\nacts = 'mxint4'\ndistill = 0.5\n"),
+       {std::string(kLsq), std::string(kRound),
+        std::string("weights = 'mxint2'\nacts = 'mxint4'\ndistill = 0.5\n"),
         std::string("weights = 'int4/tensor'\nacts = 'int4/tensor/static'\niteration_norm = true\n"
                     "distill = 1.0\n")}) {
     const Recipe recipe = qat_recipe(quant);
@@ -122,6 +128,71 @@ TEST(Qat, DistillationDrawsStatesTowardsTheFloatModel) {
     return (carry.states.h - carry.followed.h).pow(2).mean().item<double>();
   };
   EXPECT_LT(distance_after("10.0"), distance_after("1e-9"));
+}
+
+TEST(Qat, RoundingsAreLearnedWithoutLabelsAndNothingElseIs) {
+  const Recipe recipe = qat_recipe(kRound);
+  Trainer trainer = qat_trainer(recipe);
+  const QatPlan qat = qat_plan(recipe, ".");
+  const Layout layout(recipe.model);
+  const at::Tensor origin = trainer.state().teacher.clone();
+  for (int i = 0; i < 40; ++i) trainer.step();
+  trainer.take_tally();
+  const driftless::testing::TempDir dir;
+  trainer.export_model(dir.path());
+  const NamedTensors stored = load_weights(dir.path() / "weights.safetensors", recipe.model);
+  int64_t moved = 0;
+  for (const Layout::Entry& entry : layout.entries()) {
+    const at::Tensor exact = layout.view(origin, entry.name);
+    const at::Tensor got = stored.at(entry.name);
+    const quant::LayerPlan* const planned = qat.plan.find(entry.name);
+    if (planned == nullptr) {
+      EXPECT_TRUE(at::equal(got, exact)) << entry.name;
+      continue;
+    }
+    const at::Tensor nearest =
+        FakeQuantizer(planned->weights).forward(exact.unsqueeze(0), NormAxis::Channels).squeeze(0);
+    moved += got.ne(nearest).sum().item<int64_t>();
+    // Of three bits: the step is at least a third of the largest of 32, but for clipped ones.
+    const at::Tensor apart = (got - exact).abs();
+    EXPECT_LE(apart.max().item<float>(), exact.abs().max().item<float>() / 3 * 1.07f) << entry.name;
+    // A value is a code times its block's scale: what the block is quantized to again.
+    const at::Tensor again = FakeQuantizer(quant::parse_quant_spec("int8/block32,scale=fp16"))
+                                 .forward(got.unsqueeze(0), NormAxis::Channels)
+                                 .squeeze(0);
+    EXPECT_LE((again - got).abs().max().item<float>(), got.abs().max().item<float>() / 100);
+  }
+  EXPECT_GT(moved, 0);
+}
+
+TEST(Qat, LearnedRoundingsBringStepsNearerToTheFloatModel) {
+  const auto distance_after = [](const char* rate) {
+    std::string text = std::string(testing::kTinyRecipe) + "[quant]\n" + kRound;
+    text.replace(text.find("lr = 1e-3"), 9, std::string("lr = ") + rate);
+    const Recipe recipe = parse_recipe(text, "tiny");
+    Trainer trainer = qat_trainer(recipe);
+    for (int i = 0; i < 60; ++i) trainer.step();
+    const QatPlan qat = qat_plan(recipe, ".");
+    const at::Tensor& ema = trainer.state().optimizer.ema;
+    QuantizedModel model(recipe.model, qat, {ema, ema, {}}, {trainer.state().scales.ema, {}},
+                         trainer.state().teacher);
+    model.refresh();
+    const RecursiveNet net(recipe.model, model.weights(), trainer.state().initial);
+    const Teacher teacher(recipe.model, trainer.state().teacher, at::kFloat,
+                          trainer.state().initial);
+    const at::NoGradGuard no_gradients;
+    const auto boards = testing::tiny_boards(16, 99);
+    at::Tensor tokens = at::empty({16, 16}, at::kByte);
+    for (int64_t i = 0; i < 16; ++i)
+      std::copy_n(boards[static_cast<size_t>(i)].input.data(), 16,
+                  tokens.data_ptr<uint8_t>() + 16 * i);
+    const States start = net.initial_states(16);
+    StateTrail trail;
+    const StepOutput output = net.step(start, {tokens, {}}, {.tap = &trail});
+    EXPECT_TRUE(output.states.h.defined());
+    return teacher.local_distance(start, {tokens, {}}, trail).item<double>();
+  };
+  EXPECT_LT(distance_after("3e-3"), 0.9 * distance_after("0.0"));
 }
 
 TEST(Qat, AScaleThatVanishesStopsTheRunAndNamesItsLayer) {

@@ -39,7 +39,7 @@ class GpuQueue : public ::testing::Test {
     return run_program("tar -tf " + path("out/results.tar.0")).out;
   }
 
-  testing::TempDir dir_;
+  driftless::testing::TempDir dir_;
 };
 
 constexpr const char* kPlan = R"(

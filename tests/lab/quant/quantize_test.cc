@@ -24,7 +24,8 @@ constexpr int64_t kRows = 5;
 constexpr int64_t kLength = 97;
 
 at::Tensor awkward_tensor() {
-  const std::vector<float> values = testing::awkward_values(kMatrices * kRows * kLength, 6);
+  const std::vector<float> values =
+      driftless::testing::awkward_values(kMatrices * kRows * kLength, 6);
   return at::tensor(values).view({kMatrices, kRows, kLength});
 }
 

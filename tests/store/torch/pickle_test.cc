@@ -30,7 +30,7 @@ struct Parsed {
   [[nodiscard]] const PickleValue& root() const { return pickle.at(pickle.root); }
 };
 
-void expect_refused(ErrorCode code, const std::string& word, const std::string& body) {
+void expect_bad_pickle(ErrorCode code, const std::string& word, const std::string& body) {
   expect_error(code, word, [&] { Parsed{body}; });
   expect_error(code, "p: ", [&] { Parsed{body}; });
 }
@@ -102,9 +102,9 @@ TEST(Pickle, ReadsProtocol4) {
   const PickleValue& root = pickle.at(pickle.root);
   EXPECT_EQ(std::get<int64_t>(*find_item(pickle, root, "a")), 7);
   EXPECT_EQ(std::get<std::string_view>(*find_item(pickle, root, "b")), "a");
-  expect_refused(ErrorCode::Unsupported, "'os.system'",
-                 short_text("os") + short_text("system") + "\x93");
-  expect_refused(ErrorCode::BadFile, "cut short", "\x8d" + little_endian(UINT64_MAX));
+  expect_bad_pickle(ErrorCode::Unsupported, "'os.system'",
+                    short_text("os") + short_text("system") + "\x93");
+  expect_bad_pickle(ErrorCode::BadFile, "cut short", "\x8d" + little_endian(UINT64_MAX));
   const auto protocol5 = to_bytes("\x80\x05N.");
   expect_error(ErrorCode::Unsupported, "got 5", [&] { parse_pickle(protocol5, "p"); });
 }
@@ -130,8 +130,8 @@ TEST(Pickle, EveryOtherOpcodeIsRefusedByName) {
     ++refused;
   }
   EXPECT_EQ(refused, 256 - static_cast<int64_t>(known.size()));
-  expect_refused(ErrorCode::Unsupported, "opcode 'i' at byte 3", "Nios\nsystem\n");
-  expect_refused(ErrorCode::Unsupported, "opcode '\\x92'", "\x92");
+  expect_bad_pickle(ErrorCode::Unsupported, "opcode 'i' at byte 3", "Nios\nsystem\n");
+  expect_bad_pickle(ErrorCode::Unsupported, "opcode '\\x92'", "\x92");
 }
 
 TEST(Pickle, EveryOtherGlobalIsRefusedByName) {
@@ -141,14 +141,14 @@ TEST(Pickle, EveryOtherGlobalIsRefusedByName) {
       {"torch", "load"},        {"torch", "FloatStorag"},
       {"collections", "deque"}, {"torch._utils", "_rebuild_tensor"}};
   for (const auto& [module, name] : globals)
-    expect_refused(ErrorCode::Unsupported, "'" + std::string(module) + "." + name + "'",
-                   op::global(module, name) + op::tuple(op::text("rm -rf /")) + "R");
-  expect_refused(ErrorCode::Unsupported, "global", "c" + std::string(1000, 'a') + "\n\n");
+    expect_bad_pickle(ErrorCode::Unsupported, "'" + std::string(module) + "." + name + "'",
+                      op::global(module, name) + op::tuple(op::text("rm -rf /")) + "R");
+  expect_bad_pickle(ErrorCode::Unsupported, "global", "c" + std::string(1000, 'a') + "\n\n");
 }
 
 TEST(Pickle, StorageTypesCannotBeCalled) {
-  expect_refused(ErrorCode::Unsupported, "torch.FloatStorage",
-                 op::global("torch", "FloatStorage") + ")R");
+  expect_bad_pickle(ErrorCode::Unsupported, "torch.FloatStorage",
+                    op::global("torch", "FloatStorage") + ")R");
 }
 
 TEST(Pickle, MalformedStreamsAreRefused) {
@@ -173,9 +173,9 @@ TEST(Pickle, MalformedStreamsAreRefused) {
       {std::string("J\x01"), "cut short"},
       {"cos", "cut short"},
       {"\x8a\x05x", "cut short"}};
-  for (const auto& [body, word] : cases) expect_refused(ErrorCode::BadFile, word, body);
-  expect_refused(ErrorCode::Unsupported, "protocol; got 5", "\x80\x05N");
-  expect_refused(ErrorCode::Unsupported, "sets the state", "NNb");
+  for (const auto& [body, word] : cases) expect_bad_pickle(ErrorCode::BadFile, word, body);
+  expect_bad_pickle(ErrorCode::Unsupported, "protocol; got 5", "\x80\x05N");
+  expect_bad_pickle(ErrorCode::Unsupported, "sets the state", "NNb");
   const auto trailing = to_bytes(op::whole("N") + "x");
   expect_error(ErrorCode::BadFile, "1 bytes left", [&] { parse_pickle(trailing, "p"); });
 }
@@ -197,25 +197,26 @@ TEST(Pickle, HostileTensorsAreRefused) {
   EXPECT_NO_THROW(Parsed(op::tensor(storage, 5, {}, {})));
   EXPECT_NO_THROW(Parsed(op::tensor(storage, 6, {0, 9}, {1, 1})));
   EXPECT_NO_THROW(Parsed(op::tensor(storage, 0, {3, 2}, {1, 3})));
-  expect_refused(bad, "larger than its storage", op::tensor(storage, 0, {7}, {1}));
-  expect_refused(bad, "larger than its storage", op::tensor(storage, 0, {kBig}, {0}));
-  expect_refused(bad, "larger than its storage",
-                 op::tensor(storage, 0, {kBig, kBig, kBig}, {1, 1, 1}));
-  expect_refused(bad, "outside its storage", op::tensor(storage, 1, {2, 3}, {3, 1}));
-  expect_refused(bad, "outside its storage", op::tensor(storage, 6, {}, {}));
-  expect_refused(bad, "outside its storage", op::tensor(storage, 0, {2}, {6}));
-  expect_refused(bad, "outside its storage", op::tensor(storage, kBig, {2}, {kBig}));
-  expect_refused(bad, "negative extent or stride", op::tensor(storage, 0, {-1}, {1}));
-  expect_refused(bad, "negative extent or stride", op::tensor(storage, 0, {2}, {-1}));
-  expect_refused(bad, "do not match", op::tensor(storage, -1, {2}, {1}));
-  expect_refused(bad, "do not match", op::tensor(storage, 0, {2}, {1, 1}));
-  expect_refused(bad, "too many dimensions",
-                 op::tensor(storage, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1}));
-  expect_refused(bad, "wrong argument at position 0", op::tensor("N", 0, {1}, {1}));
-  expect_refused(bad, "wrong argument at position 1",
-                 op::global("torch._utils", "_rebuild_tensor_v2") + op::tuple(storage) + "R");
-  expect_refused(bad, "_rebuild_parameter",
-                 op::global("torch._utils", "_rebuild_parameter") + ")R");
+  expect_bad_pickle(bad, "larger than its storage", op::tensor(storage, 0, {7}, {1}));
+  expect_bad_pickle(bad, "larger than its storage", op::tensor(storage, 0, {kBig}, {0}));
+  expect_bad_pickle(bad, "larger than its storage",
+                    op::tensor(storage, 0, {kBig, kBig, kBig}, {1, 1, 1}));
+  expect_bad_pickle(bad, "outside its storage", op::tensor(storage, 1, {2, 3}, {3, 1}));
+  expect_bad_pickle(bad, "outside its storage", op::tensor(storage, 6, {}, {}));
+  expect_bad_pickle(bad, "outside its storage", op::tensor(storage, 0, {2}, {6}));
+  expect_bad_pickle(bad, "outside its storage", op::tensor(storage, kBig, {2}, {kBig}));
+  expect_bad_pickle(bad, "negative extent or stride", op::tensor(storage, 0, {-1}, {1}));
+  expect_bad_pickle(bad, "negative extent or stride", op::tensor(storage, 0, {2}, {-1}));
+  expect_bad_pickle(bad, "do not match", op::tensor(storage, -1, {2}, {1}));
+  expect_bad_pickle(bad, "do not match", op::tensor(storage, 0, {2}, {1, 1}));
+  expect_bad_pickle(
+      bad, "too many dimensions",
+      op::tensor(storage, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  expect_bad_pickle(bad, "wrong argument at position 0", op::tensor("N", 0, {1}, {1}));
+  expect_bad_pickle(bad, "wrong argument at position 1",
+                    op::global("torch._utils", "_rebuild_tensor_v2") + op::tuple(storage) + "R");
+  expect_bad_pickle(bad, "_rebuild_parameter",
+                    op::global("torch._utils", "_rebuild_parameter") + ")R");
 }
 
 TEST(Pickle, StridesThatOverflowAreRefused) {
@@ -228,9 +229,10 @@ TEST(Pickle, StridesThatOverflowAreRefused) {
            "R";
   };
   EXPECT_NO_THROW(Parsed(tensor(0, 2)));
-  expect_refused(ErrorCode::BadFile, "outside its storage", tensor(0, INT64_MAX));
-  expect_refused(ErrorCode::BadFile, "outside its storage", tensor(INT64_MAX, 1));
-  expect_refused(ErrorCode::BadFile, "outside its storage", tensor(INT64_MAX - 1, INT64_MAX / 2));
+  expect_bad_pickle(ErrorCode::BadFile, "outside its storage", tensor(0, INT64_MAX));
+  expect_bad_pickle(ErrorCode::BadFile, "outside its storage", tensor(INT64_MAX, 1));
+  expect_bad_pickle(ErrorCode::BadFile, "outside its storage",
+                    tensor(INT64_MAX - 1, INT64_MAX / 2));
 }
 
 TEST(Pickle, HostileStoragesAreRefused) {
@@ -238,18 +240,19 @@ TEST(Pickle, HostileStoragesAreRefused) {
   const std::string type = op::global("torch", "FloatStorage");
   const std::string place = op::text("0") + op::text("cpu");
   const auto bad = ErrorCode::BadFile;
-  expect_refused(bad, "impossible size",
-                 persistent(op::text("storage") + type + place + op::integer(-1)));
-  expect_refused(
+  expect_bad_pickle(bad, "impossible size",
+                    persistent(op::text("storage") + type + place + op::integer(-1)));
+  expect_bad_pickle(
       bad, "impossible size",
       persistent(op::text("storage") + type + place + "\x8a\x08" + little_endian(INT64_MAX / 2)));
-  expect_refused(bad, "no storage", persistent(op::text("module") + type + place + op::integer(1)));
-  expect_refused(bad, "no storage",
-                 persistent(op::text("storage") + op::global("collections", "OrderedDict") + place +
-                            op::integer(1)));
-  expect_refused(bad, "persistent id", persistent(op::text("storage")));
-  expect_refused(bad, "position 4",
-                 persistent(op::text("storage") + type + place + op::real(1e300)));
+  expect_bad_pickle(bad, "no storage",
+                    persistent(op::text("module") + type + place + op::integer(1)));
+  expect_bad_pickle(bad, "no storage",
+                    persistent(op::text("storage") + op::global("collections", "OrderedDict") +
+                               place + op::integer(1)));
+  expect_bad_pickle(bad, "persistent id", persistent(op::text("storage")));
+  expect_bad_pickle(bad, "position 4",
+                    persistent(op::text("storage") + type + place + op::real(1e300)));
 }
 
 TEST(Pickle, SharingDoesNotMultiply) {
@@ -271,11 +274,11 @@ TEST(Pickle, CirclesAreHarmless) {
 
 TEST(Pickle, ValuesMarksAndStackAreBounded) {
   const size_t many = (size_t{1} << 20) + 1;
-  expect_refused(ErrorCode::Unsupported, "too many values", std::string(many, 'N'));
-  expect_refused(ErrorCode::Unsupported, "too many values", std::string(many, '('));
+  expect_bad_pickle(ErrorCode::Unsupported, "too many values", std::string(many, 'N'));
+  expect_bad_pickle(ErrorCode::Unsupported, "too many values", std::string(many, '('));
   std::string gets = "N" + op::put(0);
   for (size_t i = 0; i < many; ++i) gets += op::get(0);
-  expect_refused(ErrorCode::Unsupported, "too many values", gets);
+  expect_bad_pickle(ErrorCode::Unsupported, "too many values", gets);
 }
 
 }  // namespace

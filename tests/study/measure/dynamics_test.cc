@@ -13,7 +13,7 @@
 namespace driftless::study {
 namespace {
 
-constexpr int64_t kSteps = 4;
+constexpr int64_t kDynamicsSteps = 4;
 // The perturbation is 1e-3 of the state and both are rounded to 24 bits: 2^-24 / 1e-3 < 1e-4.
 constexpr double kStretchTolerance = 1e-3;
 
@@ -23,7 +23,7 @@ Tally measure(const testing::LinearStep& other) {
                                                testing::example_of(0, 2)};
   const Backend backend = testing::linear_backend({.gain = 0.5}, other);
   const Subject subject{.plan = {.layers = {{.name = "any"}}}, .dynamics = true};
-  Lockstep lockstep({.config = testing::linear_config(), .steps = kSteps, .batch = 3}, task,
+  Lockstep lockstep({.config = testing::linear_config(), .steps = kDynamicsSteps, .batch = 3}, task,
                     backend, std::vector{subject});
   return lockstep.run(examples, 0).at(0).tally;
 }
@@ -35,11 +35,11 @@ double mean(const Tally& tally, const std::string& name, size_t index = 0) {
 TEST(Dynamics, ConstantBias) {
   const Tally tally = measure({.gain = 0.5, .bias = {3, 4}});
   const double epsilon = 5 * std::sqrt(2.0);  // the bias in both states
-  for (size_t step = 0; step < kSteps; ++step) {
+  for (size_t step = 0; step < kDynamicsSteps; ++step) {
     EXPECT_NEAR(mean(tally, "epsilon", step), epsilon, 1e-5);
     EXPECT_NEAR(mean(tally, "L", step), 0.5, kStretchTolerance);
   }
-  for (size_t step = 1; step < kSteps; ++step) {
+  for (size_t step = 1; step < kDynamicsSteps; ++step) {
     EXPECT_NEAR(mean(tally, "delta", step), 0, 1e-6);
     EXPECT_NEAR(mean(tally, "L_path", step), 0.5, 1e-6);
   }

@@ -45,6 +45,14 @@ bool is_wanted(const char* kind) {
          std::strncmp(kind, wanted_kind, kind_length) == 0;
 }
 
+/// Whether libcpuinfo calls, which torch asks about the processor: it ends the process where it
+/// cannot read that.
+bool is_cpuinfo(void* caller) {
+  Dl_info place{};
+  return is_armed && ::dladdr(caller, &place) != 0 && place.dli_fname != nullptr &&
+         std::strstr(place.dli_fname, "libcpuinfo") != nullptr;
+}
+
 /// What a shell has opened for the program does not count.
 bool is_file(int fd) {
   struct stat status {};
@@ -164,7 +172,7 @@ int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*f
 }
 
 int open(const char* path, int flags, ...) {
-  if (fails("open")) return fail_with(EMFILE);
+  if (!is_cpuinfo(__builtin_return_address(0)) && fails("open")) return fail_with(EMFILE);
   std::va_list rest;
   va_start(rest, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
@@ -173,7 +181,7 @@ int open(const char* path, int flags, ...) {
 }
 
 ssize_t read(int fd, void* bytes, size_t count) {
-  if (fails("read")) return fail_with(EIO);
+  if (!is_cpuinfo(__builtin_return_address(0)) && fails("read")) return fail_with(EIO);
   return ::syscall(SYS_read, fd, bytes, count);
 }
 

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// The channel mixer in two kernels: act = silu(gate) * up straight from the first product's sums,
+// and y = norm(h + down act) straight from the second's. Gates, ups and updates never exist in
+// device memory. Of the backward pass, the gradients of gates and ups straight from those of act.
+//
+// All are one product loop: a block makes a tile of 128 rows and 256 columns, two warpgroups 64
+// rows each, from steps of 64 along the sum that a further warp copies ahead into stages of shared
+// memory:
+//
+//   a stage   rows [2][64, 64], columns [2][128, 64]
+//   tiles     [2][2][64, 64]: 128 columns of the result on their way out
+//
+// The 256 columns are 128 gates and the 128 ups that belong to them, or a state's channels: then
+// two more steps bring the residual, 128 columns each. A width beyond 256 takes the two blocks of a
+// cluster, which exchange the norm's sums.
+#include <algorithm>
+
+#include "driftless/lab/cuda/hopper/async.cuh"
+#include "driftless/lab/cuda/hopper/mixers.h"
+#include "driftless/lab/cuda/hopper/products.cuh"
+#include "driftless/lab/cuda/hopper/tensor_map.h"
+#include "driftless/lab/cuda/vector.cuh"
+
+namespace driftless::lab::cuda {
+namespace {
+
+constexpr int kGroups = 2;
+constexpr int kThreads = (kGroups + 1) * 128;
+constexpr int kGroupRows = 64;
+constexpr int kRows = kGroups * kGroupRows;
+constexpr int kColumns = 256;
+constexpr int kStep = kTileColumns;
+constexpr int kRowTile = kGroupRows * kTileRowBytes;       // [64, 64], 8 KB
+constexpr int kColumnTile = kColumns / 2 * kTileRowBytes;  // [128, 64], 16 KB
+constexpr int kStageBytes = kGroups * kRowTile + 2 * kColumnTile;
+
+constexpr int kStages = 4;
+constexpr int kOutTiles = 2;  // of a warpgroup
+constexpr int kBytes = kStages * kStageBytes + kGroups * kOutTiles * kRowTile + kTileAlignment;
+constexpr int kResidualBytes = kGroups * kOutTiles * kRowTile;  // of a step
+
+enum class Finish { Swiglu, Norm, Gradient };
+
+struct Work {
+  int units;   ///< tiles, or pairs of them where two blocks work together
+  int across;  ///< units beside each other
+  int steps;   ///< of the sum
+  int half;    ///< from the first 128 columns of a tile to the others in the weight, or from gates
+               ///< to ups in memory
+  float inverse_width;
+  float eps;
+};
+
+struct Maps {
+  CUtensorMap rows;
+  CUtensorMap columns;
+  CUtensorMap state;
+  CUtensorMap out;
+};
+
+struct Shared {
+  Barrier full[kStages];
+  Barrier empty[kStages];
+  Barrier sums_full[kGroups];
+  float sums[2][kGroups][kGroupRows];  ///< of squares, from the other block; turns alternate
+};
+
+/// Where a block's tile begins: its row, its first row of the weight, its column of the result.
+struct Place {
+  int row;
+  int weight_row;
+  int column;
+};
+template <Finish kFinish>
+__device__ Place place_of(const Work& work, int unit, int rank) {
+  const int row = unit / work.across * kRows;
+  if constexpr (kFinish == Finish::Norm) return {row, rank * kColumns, rank * kColumns};
+  const int column = unit % work.across * (kFinish == Finish::Swiglu ? kColumns / 2 : kColumns);
+  return {row, column, column};
+}
+
+template <Finish kFinish, int kBlocks>
+__device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, Shared& shared,
+                           int rank) {
+  Turn<kStages> turn;
+  const auto next_stage = [&](uint32_t bytes) {
+    wait(&shared.empty[turn.stage], turn.parity ^ 1);
+    arrive_expecting(&shared.full[turn.stage], bytes);
+    return stages + turn.stage * kStageBytes;
+  };
+  const int stride = gridDim.x / kBlocks;
+  for (int unit = blockIdx.x / kBlocks; unit < work.units; unit += stride) {
+    const Place place = place_of<kFinish>(work, unit, rank);
+    for (int step = 0; step < work.steps; ++step, turn.next()) {
+      uint8_t* to = next_stage(kStageBytes);
+      Barrier* full = &shared.full[turn.stage];
+      for (int i = 0; i < kGroups; ++i)
+        load_tile(maps.rows, to + i * kRowTile, full, step * kStep, place.row + i * kGroupRows);
+      uint8_t* columns = to + kGroups * kRowTile;
+      if constexpr (kFinish == Finish::Gradient)
+        for (int i = 0; i < kColumns / kTileColumns; ++i)
+          load_tile(maps.columns, columns + i * kRowTile, full, place.column + i * kTileColumns,
+                    step * kStep);
+      else
+        for (int i = 0; i < 2; ++i)
+          load_tile(maps.columns, columns + i * kColumnTile, full, step * kStep,
+                    place.weight_row + i * work.half);
+    }
+    // Half a tile of the residual, or of gates, then of ups.
+    constexpr int kParts = kFinish == Finish::Swiglu ? 0 : kFinish == Finish::Norm ? 1 : 2;
+    for (int half = 0; half < 2; ++half)
+      for (int part = 0; part < kParts; ++part, turn.next()) {
+        uint8_t* to = next_stage(kResidualBytes);
+        const int column = place.column + half * kColumns / 2 + part * work.half;
+        for (int i = 0; i < kGroups * kOutTiles; ++i)
+          load_tile(maps.state, to + i * kRowTile, &shared.full[turn.stage],
+                    column + i % kOutTiles * kTileColumns, place.row + i / kOutTiles * kGroupRows);
+      }
+  }
+}
+
+/// sums = rows times columns over all steps. Along says how the columns lie.
+template <Along kAlong>
+__device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared, int group,
+                         int lane, Turn<kStages>& turn, float (&sums)[kColumns / 2]) {
+#pragma unroll
+  for (float& sum : sums) sum = 0.0f;
+  int before = 0;
+  for (int step = 0; step < work.steps; ++step) {
+    wait(&shared.full[turn.stage], turn.parity);
+    const uint32_t rows = shared_address(stages + turn.stage * kStageBytes);
+    const uint32_t columns = rows + kGroups * kRowTile;
+    begin_products();
+#pragma unroll
+    for (int k = 0; k < kStep / 16; ++k)
+      Product<kColumns>::template add<Along::Sum, kAlong>(
+          sums, describe(rows + group * kRowTile + 32 * k),
+          kAlong == Along::Sum ? describe(columns + 32 * k)
+                               : describe(columns + 16 * k * kTileRowBytes, kRowTile),
+          1);
+    commit_products();
+    wait_for_products<1>();
+    if (step > 0 && lane == 0) arrive(&shared.empty[before]);
+    before = turn.stage;
+    turn.next();
+  }
+  wait_for_products<0>();
+  settle(sums);
+  if (lane == 0) arrive(&shared.empty[before]);
+}
+
+/// Where a lane's 16 bytes of four 8x8 matrices lie in the warpgroup's tiles: rows 0 to 7 and 8 to
+/// 15 of the warp, columns 16 pair to 16 pair + 15.
+__device__ inline uint32_t quad_address(uint32_t tiles, int warp, int lane, int pair) {
+  const int piece = 2 * pair + lane / 16;
+  return piece_address(tiles + piece / 8 * kRowTile, 16 * warp + lane % 16, piece % 8);
+}
+
+/// Gives a warpgroup its tiles back, and sends them off.
+__device__ inline void claim_tiles(int group) {
+  if (threadIdx.x % 128 == 0) wait_for_stores();
+  sync_threads(1 + group, 128);
+}
+__device__ inline void send_tiles(const CUtensorMap& map, const uint8_t* tiles, int group, int x,
+                                  int y) {
+  publish_writes();
+  sync_threads(1 + group, 128);
+  if (threadIdx.x % 128 > 0) return;
+  for (int i = 0; i < kOutTiles; ++i)
+    store_tile(map, tiles + i * kRowTile, x + i * kTileColumns, y);
+  commit_stores();
+}
+
+/// act = silu(gate) * up, of sums that are 128 gates, then 128 ups.
+__device__ inline void finish_swiglu(uint32_t tiles, int warp, int lane,
+                                     const float (&sums)[kColumns / 2]) {
+#pragma unroll
+  for (int pair = 0; pair < kColumns / 32; ++pair) {
+    uint32_t act[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int at = 8 * pair + 2 * i;
+      act[i] =
+          swiglu_pair(sums[at], sums[at + 1], sums[kColumns / 4 + at], sums[kColumns / 4 + at + 1]);
+    }
+    store_matrices(quad_address(tiles, warp, lane, pair), act);
+  }
+}
+
+/// h + sums, rounded, and the sums of its squares of rows lane / 4 and lane / 4 + 8.
+__device__ inline void add_residual(const uint8_t* stages, Shared& shared, int group, int warp,
+                                    int lane, Turn<kStages>& turn,
+                                    const float (&sums)[kColumns / 2],
+                                    uint32_t (&kept)[kColumns / 4], float (&squares)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    wait(&shared.full[turn.stage], turn.parity);
+    const uint32_t tiles =
+        shared_address(stages + turn.stage * kStageBytes + group * kOutTiles * kRowTile);
+#pragma unroll
+    for (int pair = 0; pair < kColumns / 32; ++pair) {
+      uint32_t h[4];
+      load_matrices(quad_address(tiles, warp, lane, pair), h);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = half * kColumns / 8 + 4 * pair + i;
+        kept[at] = residual_pair(h[i], sums[2 * at], sums[2 * at + 1], squares[i % 2]);
+      }
+    }
+    __syncwarp();
+    if (lane == 0) arrive(&shared.empty[turn.stage]);
+    turn.next();
+  }
+#pragma unroll
+  for (float& sum : squares) {
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  }
+}
+
+/// d_gate and d_up of sums that are gradients of act, with gates and ups of the forward pass.
+__device__ inline void finish_gradient(const uint8_t* stages, Shared& shared,
+                                       const CUtensorMap& map, uint8_t* out, int group, int warp,
+                                       int lane, int half_width, int x, int y, Turn<kStages>& turn,
+                                       const float (&sums)[kColumns / 2]) {
+  constexpr int kPairs = kColumns / 8;  // of half a tile
+  const uint32_t out_address = shared_address(out);
+  const auto next_tiles = [&] {
+    wait(&shared.full[turn.stage], turn.parity);
+    return shared_address(stages + turn.stage * kStageBytes + group * kOutTiles * kRowTile);
+  };
+  const auto release = [&] {
+    __syncwarp();
+    if (lane == 0) arrive(&shared.empty[turn.stage]);
+    turn.next();
+  };
+  const auto put = [&](const uint32_t(&values)[kPairs], int column) {
+    claim_tiles(group);
+#pragma unroll
+    for (int pair = 0; pair < kPairs / 4; ++pair) {
+      const uint32_t part[4] = {values[4 * pair], values[4 * pair + 1], values[4 * pair + 2],
+                                values[4 * pair + 3]};
+      store_matrices(quad_address(out_address, warp, lane, pair), part);
+    }
+    send_tiles(map, out, group, column, y);
+  };
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    uint32_t gates[kPairs];
+    uint32_t ups[kPairs];
+    const uint32_t gate_tiles = next_tiles();
+#pragma unroll
+    for (int pair = 0; pair < kPairs / 4; ++pair) {
+      uint32_t part[4];
+      load_matrices(quad_address(gate_tiles, warp, lane, pair), part);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) gates[4 * pair + i] = part[i];
+    }
+    release();
+    const uint32_t up_tiles = next_tiles();
+#pragma unroll
+    for (int pair = 0; pair < kPairs / 4; ++pair) {
+      uint32_t part[4];
+      load_matrices(quad_address(up_tiles, warp, lane, pair), part);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = 4 * pair + i;
+        const float* d = sums + half * kColumns / 4 + 2 * at;
+        const SwigluPair result = swiglu_gradient_pair(gates[at], part[i], pack(d[0], d[1]));
+        gates[at] = result.d_gate;
+        ups[at] = result.d_up;
+      }
+    }
+    release();
+    put(gates, x + half * kColumns / 2);
+    put(ups, x + half * kColumns / 2 + half_width);
+  }
+}
+
+/// Adds the other block's sums of squares of the same rows.
+__device__ inline void exchange(Shared& shared, int group, int warp, int lane, int rank,
+                                uint32_t parity, float (&squares)[2]) {
+  const int row = 16 * warp + lane / 4;
+  float* received = shared.sums[parity][group];
+  Barrier* barrier = &shared.sums_full[group];
+  if (threadIdx.x % 128 == 0) arrive_expecting(barrier, kGroupRows * sizeof(float));
+  if (lane % 4 == 0)
+    for (int i = 0; i < 2; ++i) send(squares[i], &received[row + 8 * i], barrier, rank ^ 1);
+  wait<Scope::Cluster>(barrier, parity);
+  for (int i = 0; i < 2; ++i) squares[i] += received[row + 8 * i];
+}
+
+template <Finish kFinish, int kBlocks>
+__device__ void make_tiles(const Work& work, const Maps& maps, const uint8_t* stages,
+                           uint8_t* tiles, Shared& shared, int rank) {
+  const int group = threadIdx.x / 128;
+  const int warp = threadIdx.x / 32 % 4;
+  const int lane = threadIdx.x % 32;
+  uint8_t* out = tiles + group * kOutTiles * kRowTile;
+  const uint32_t out_address = shared_address(out);
+  Turn<kStages> turn;
+  uint32_t parity = 0;
+  const int stride = gridDim.x / kBlocks;
+  for (int unit = blockIdx.x / kBlocks; unit < work.units; unit += stride, parity ^= 1) {
+    const Place place = place_of<kFinish>(work, unit, rank);
+    const int row = place.row + group * kGroupRows;
+    float sums[kColumns / 2];
+    multiply<kFinish == Finish::Gradient ? Along::Outer : Along::Sum>(work, stages, shared, group,
+                                                                      lane, turn, sums);
+    if constexpr (kFinish == Finish::Gradient) {
+      finish_gradient(stages, shared, maps.out, out, group, warp, lane, work.half, place.column,
+                      row, turn, sums);
+    } else if constexpr (kFinish == Finish::Swiglu) {
+      claim_tiles(group);
+      finish_swiglu(out_address, warp, lane, sums);
+      send_tiles(maps.out, out, group, place.column, row);
+    } else {
+      uint32_t kept[kColumns / 4];
+      float scale[2] = {0.0f, 0.0f};
+      add_residual(stages, shared, group, warp, lane, turn, sums, kept, scale);
+      if constexpr (kBlocks == 2) exchange(shared, group, warp, lane, rank, parity, scale);
+      for (float& value : scale) value = rsqrtf(value * work.inverse_width + work.eps);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        claim_tiles(group);
+#pragma unroll
+        for (int pair = 0; pair < kColumns / 32; ++pair) {
+          uint32_t y[4];
+#pragma unroll
+          for (int i = 0; i < 4; ++i)
+            y[i] = scaled_pair(kept[half * kColumns / 8 + 4 * pair + i], scale[i % 2]);
+          store_matrices(quad_address(out_address, warp, lane, pair), y);
+        }
+        send_tiles(maps.out, out, group, place.column + half * kColumns / 2, row);
+      }
+    }
+  }
+  if (threadIdx.x % 128 == 0) wait_for_stores();  // the tiles are gone with the block
+}
+
+template <Finish kFinish, int kBlocks>
+__global__ __launch_bounds__(kThreads,
+                             1) void mix_channels_kernel(Work work,
+                                                         const __grid_constant__ Maps maps) {
+  extern __shared__ uint8_t memory[];
+  __shared__ Shared shared;
+  uint8_t* stages = memory + (-shared_address(memory) & (kTileAlignment - 1));
+  uint8_t* tiles = stages + kStages * kStageBytes;
+  const int rank = blockIdx.x % kBlocks;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      init_barrier(&shared.full[i], 1);
+      init_barrier(&shared.empty[i], 4 * kGroups);
+    }
+    for (int i = 0; i < kGroups; ++i) init_barrier(&shared.sums_full[i], 1);
+    publish_barriers();
+  }
+  __syncthreads();
+  if constexpr (kBlocks > 1) cluster_sync();
+  if (threadIdx.x < kGroups * 128) {
+    take_registers<240>();
+    make_tiles<kFinish, kBlocks>(work, maps, stages, tiles, shared, rank);
+  } else {
+    give_registers<24>();
+    if (threadIdx.x == kGroups * 128)
+      copy_ahead<kFinish, kBlocks>(work, maps, stages, shared, rank);
+    __syncwarp();
+  }
+  // Nobody leaves while the other block may still write here.
+  if constexpr (kBlocks > 1) cluster_sync();
+}
+
+template <Finish kFinish, int kBlocks>
+void launch(const Work& work, const Maps& maps, Stream stream) {
+  const auto kernel = mix_channels_kernel<kFinish, kBlocks>;
+  static const cudaError_t kAllowed =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  DRIFTLESS_REQUIRE(kAllowed == cudaSuccess, ErrorCode::Internal,
+                    "mix_channels: ", cudaGetErrorString(kAllowed));
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {kBlocks, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(std::min(work.units, multiprocessors() / kBlocks) * kBlocks);
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = kBytes;
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &cluster;
+  config.numAttrs = kBlocks > 1 ? 1 : 0;
+  cudaLaunchKernelEx(&config, kernel, work, maps);
+  check_launch("mix_channels");
+}
+
+int up_to(int64_t value, int64_t piece) { return static_cast<int>((value + piece - 1) / piece); }
+
+/// act = silu(gate) * up of h's products.
+void activate(const MixerShape& shape, const void* h, const void* gate_up, const void* act,
+              Stream stream) {
+  const int64_t width = shape.state.width;
+  const int64_t rows = shape.state.batch * shape.state.positions;
+  const int across = up_to(shape.inner, kColumns / 2);
+  const Maps maps{tensor_map({h, 0, rows, width, kGroupRows}),
+                  tensor_map({gate_up, 0, 2 * shape.inner, width, kColumns / 2}),
+                  {},
+                  tensor_map({act, 0, rows, shape.inner, kGroupRows})};
+  const Work work{up_to(rows, kRows) * across,   across, up_to(width, kStep),
+                  static_cast<int>(shape.inner), 0.0f,   0.0f};
+  launch<Finish::Swiglu, 1>(work, maps, stream);
+}
+
+/// y = norm(h + act's product).
+void add_and_norm(const MixerShape& shape, const void* h, const void* act, const void* down,
+                  float eps, const void* y, Stream stream) {
+  const int64_t width = shape.state.width;
+  const int64_t rows = shape.state.batch * shape.state.positions;
+  const auto state = [&](const void* data) {
+    return tensor_map({data, 0, rows, width, kGroupRows});
+  };
+  const Maps maps{tensor_map({act, 0, rows, shape.inner, kGroupRows}),
+                  tensor_map({down, 0, width, shape.inner, kColumns / 2}), state(h), state(y)};
+  const Work work{up_to(rows, kRows),
+                  1,
+                  up_to(shape.inner, kStep),
+                  kColumns / 2,
+                  1.0f / static_cast<float>(width),
+                  eps};
+  if (width <= kColumns)
+    launch<Finish::Norm, 1>(work, maps, stream);
+  else
+    launch<Finish::Norm, 2>(work, maps, stream);
+}
+
+}  // namespace
+
+void mix_channels(const MixerShape& shape, const void* h, const void* gate_up, const void* down,
+                  float eps, void* act, void* y, Stream stream) {
+  activate(shape, h, gate_up, act, stream);
+  add_and_norm(shape, h, act, down, eps, y, stream);
+}
+
+void channel_act_backward(const MixerShape& shape, const void* d_s, const void* down,
+                          const void* gate_up, void* d_gate_up, Stream stream) {
+  const int64_t width = shape.state.width;
+  const int64_t rows = shape.state.batch * shape.state.positions;
+  const int across = up_to(shape.inner, kColumns);
+  const auto pairs = [&](const void* data) {
+    return tensor_map({data, 0, rows, 2 * shape.inner, kGroupRows});
+  };
+  const Maps maps{tensor_map({d_s, 0, rows, width, kGroupRows}),
+                  tensor_map({down, 0, width, shape.inner, kStep}), pairs(gate_up),
+                  pairs(d_gate_up)};
+  launch<Finish::Gradient, 1>({up_to(rows, kRows) * across, across, up_to(width, kStep),
+                               static_cast<int>(shape.inner), 0.0f, 0.0f},
+                              maps, stream);
+}
+
+}  // namespace driftless::lab::cuda
