@@ -4,7 +4,8 @@
 // SCREENSHOTS=FOLDER it keeps pictures there.
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
-import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
+import {existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
+import {createServer} from "node:http";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {gunzipSync, gzipSync} from "node:zlib";
@@ -326,6 +327,36 @@ const tests = {
     await page.click(live("button:last-of-type"));
     await page.until(`document.querySelectorAll(".player option").length === 3`);
     assertQuiet(page);
+  },
+
+  async "the package runs as modules, in a page and in a worker"(browser) {
+    const think = `const model = await load("/model", {kernels: "wasm_simd"});
+      const board = ${JSON.stringify(other)};
+      for await (const {step, tokens} of model.solve(board)) if (model.judge(model.read(board), tokens)) return step;`;
+    const body = `import {load} from "/src/index.js"; const run = async () => { ${think} };`;
+    const texts = {
+      "/": `<!doctype html><title>package</title><script type="module">${body}
+        document.documentElement.dataset.page = await run();
+        new Worker("/worker.js", {type: "module"}).onmessage = ({data}) => { document.documentElement.dataset.worker = data; };
+        document.documentElement.dataset.ready = "";</script>`,
+      "/worker.js": `${body} postMessage(await run());`,
+    };
+    const kinds = {js: "text/javascript", wasm: "application/wasm"};
+    const server = createServer(({url}, answer) => {
+      const path = url === "/model" ? model : join("web", new URL(url, "http://web").pathname);
+      const found = url in texts || existsSync(path);
+      answer.writeHead(found ? 200 : 404, {"Content-Type": kinds[url.split(".").pop()] ?? "text/html"});
+      answer.end(url in texts ? texts[url] : found ? readFileSync(path) : "");
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const page = await browser.open(new URL(`http://127.0.0.1:${server.address().port}/`));
+      await page.until(`document.documentElement.dataset.worker !== undefined`);
+      assert.deepEqual(await page.evaluate(`[document.documentElement.dataset.page, document.documentElement.dataset.worker]`), ["2", "2"]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   },
 
   async "fits a phone"(browser, name) {

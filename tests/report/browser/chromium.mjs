@@ -11,7 +11,7 @@ export const chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
 
 const flags = [
   "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
-  "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND",
+  "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
   "--force-color-profile=srgb", "--remote-debugging-pipe",
 ];
 
@@ -48,7 +48,7 @@ export class Browser {
     return new Promise((resolve, reject) => this.#waiting.set(id, {resolve, reject}));
   }
 
-  /// A page from a file, once its script has run to the end.
+  /// A page from a file or an address, once its script has run to the end.
   async open(path, {width = 1280, height = 900, dark = false} = {}) {
     const {targetId} = await this.send("Target.createTarget", {url: "about:blank"});
     const {sessionId} = await this.send("Target.attachToTarget", {targetId, flatten: true});
@@ -58,7 +58,7 @@ export class Browser {
     await page.send("Performance.enable", {timeDomain: "threadTicks"});
     await page.resize(width, height);
     await page.send("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
-    await page.send("Page.navigate", {url: pathToFileURL(path).href});
+    await page.send("Page.navigate", {url: (path instanceof URL ? path : pathToFileURL(path)).href});
     await page.until("document.documentElement?.dataset.ready !== undefined");
     return page;
   }

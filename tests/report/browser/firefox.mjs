@@ -76,13 +76,13 @@ export class Browser {
     return new Promise((resolve, reject) => this.#waiting.set(id, {resolve, reject}));
   }
 
-  /// A page from a file, once its script has run to the end. Dark or not is the browser's (start).
+  /// A page from a file or an address, once its script has run to the end. Dark or not is the browser's (start).
   async open(path, {width = 1280, height = 900} = {}) {
     const {context} = await this.send("browsingContext.create", {type: "tab"});
     const page = new Page(this, context);
     this.#pages.set(context, page);
     await page.resize(width, height);
-    await this.send("browsingContext.navigate", {context, url: pathToFileURL(path).href, wait: "complete"});
+    await this.send("browsingContext.navigate", {context, url: (path instanceof URL ? path : pathToFileURL(path)).href, wait: "complete"});
     await page.until("document.documentElement?.dataset.ready !== undefined");
     return page;
   }
