@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole mixer at once on Hopper's matrix units, forward, bfloat16, as plain functions over device
-// pointers: y = rms_norm(h + down(silu(gate) * up)) along one axis of a state. Where their products
-// sum in another order they round what the separate operations round: gates, ups, act, update and
-// h + update, each to bfloat16.
+// A whole mixer at once on Hopper's matrix units, in bfloat16, as plain functions over device
+// pointers: y = rms_norm(h + down(silu(gate) * up)) along one axis of a state, and its gradients.
+// Products sum in another order than the separate operations', but the same values are rounded to
+// bfloat16: gates, ups, act, update and h + update (docs/numerics.md).
 #pragma once
 
 #include "driftless/lab/cuda/kernels.h"
