@@ -36,12 +36,13 @@ struct QuantRecipe {
   std::string weight_method = "naive";
   std::string act_method = "naive";  ///< naive: scales as `acts` says; lsq: learned scales
   std::string bias = "float";
-  std::string plan;                ///< JSON file beside the recipe, instead of a pair and coverage
-  bool iteration_norm = false;     ///< E4: static scales of its own for each network call of a step
-  double scale_lr = 1e-3;          ///< of learned scales' logarithms; the schedule is that of `lr`
-  double distill = 0;              ///< E5: weight of the distance to the float model's states
-  bool distill_local = false;      ///< the float model starts the differentiated calls where the other one does
-  bool labels = true;              ///< whether answers and halting count beside the distance
+  std::string plan;             ///< JSON file beside the recipe, instead of a pair and coverage
+  bool iteration_norm = false;  ///< E4: static scales of its own for each network call of a step
+  double scale_lr = 1e-3;       ///< of learned scales' logarithms; the schedule is that of `lr`
+  double distill = 0;           ///< E5: weight of the distance to the float model's states
+  bool distill_local =
+      false;           ///< the float model starts the differentiated calls where the other one does
+  bool labels = true;  ///< whether answers and halting count beside the distance
   int64_t calibration_boards = 8;  ///< for the start of static activation scales
 };
 
