@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that JavaScript calls (web/src/instance.js). An instance has one session. JavaScript
-// fills a buffer, calls, and reads the text that the call left: what it asked for, or one line that
-// says what is wrong. Calls return 0, or 10 plus the error's code as the program exits with.
+// The functions that JavaScript calls (web/src/instance.js). An instance has one session.
+// JavaScript fills a buffer, calls, and reads the text that the call left: what it asked for, or
+// one line that says what is wrong. Calls return 0, or 10 plus the error's code as the program
+// exits with.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -86,13 +87,12 @@ DRIFTLESS_EXPORT(load) int load(size_t choice_bytes) {
     file.resize(file.size() - choice_bytes);
     all.session.reset();
     const auto text_at = [&](const char* key) { return choice.at(key).get<std::string>(); };
-    all.session.emplace(
-        std::move(file),
-        Choice{.weights = text_at("weights"),
-               .activations = text_at("activations"),
-               .coverage = quant::parse_coverage(text_at("coverage")),
-               .attention = quant::parse_attention_precision(text_at("attention")),
-               .is_simulated = choice.at("simulate").get<bool>()});
+    all.session.emplace(std::move(file),
+                        Choice{.weights = text_at("weights"),
+                               .activations = text_at("activations"),
+                               .coverage = quant::parse_coverage(text_at("coverage")),
+                               .attention = quant::parse_attention_precision(text_at("attention")),
+                               .is_simulated = choice.at("simulate").get<bool>()});
     const model::ModelConfig& config = all.session->config();
     all.text = Json{{"task", config.task},
                     {"cells", config.seq_len},

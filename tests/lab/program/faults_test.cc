@@ -59,7 +59,9 @@ class TrainFaults : public ::testing::TestWithParam<const char*> {
     return driftless::testing::run_program(
         "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 " + environment + " " DRIFTLESS_PROGRAM " " +
         verb + " " + (dir_.path() / (verb + ".toml")).string() + " --out " + out.string() +
-        (is_saved ? " --resume" : verb == "qat" ? from : ""));
+        (is_saved        ? " --resume"
+         : verb == "qat" ? from
+                         : ""));
   }
 
   /// Whether the call came.
@@ -68,10 +70,9 @@ class TrainFaults : public ::testing::TestWithParam<const char*> {
     const TempDir folder;
     const fs::path out = folder.path() / "run";
     const fs::path mark = folder.path() / "mark";
-    const Outcome outcome =
-        run(verb(), out,
-            "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() +
-                " LD_PRELOAD='" DRIFTLESS_FAIL_CALLS "'");
+    const Outcome outcome = run(verb(), out,
+                                "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() +
+                                    " LD_PRELOAD='" DRIFTLESS_FAIL_CALLS "'");
     const bool came = fs::exists(mark);
     const bool is_cut = fault.starts_with("cut") && came;
     const bool is_known =
