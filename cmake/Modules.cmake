@@ -68,7 +68,7 @@ function(driftless_tests NAME)
   else()
     target_compile_options(${NAME}_tests PRIVATE -O0)
   endif()
-  gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${NAME}_tests TEST_PREFIX "${NAME}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES LABELS "${arg_LABELS}")
 endfunction()
 
