@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -147,6 +148,18 @@ void greet() {
       kAbout);
 }
 
+/// Usage without the arguments whose earlier names are accepted and hidden.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = Formatter::make_usage(app, std::move(name));
+    const std::string hidden = " []";
+    for (size_t at = usage.find(hidden); at != std::string::npos; at = usage.find(hidden))
+      usage.erase(at, hidden.size());
+    return usage;
+  }
+};
+
 /// driftless help [VERB...]: the help of the program or of a verb.
 void print_help(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* verb = &app;
@@ -183,6 +196,7 @@ int run(int argc, char** argv) {
   }
   CLI::App app(kAbout);
   app.name("driftless");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", DRIFTLESS_VERSION);
   app.require_subcommand(1);
   const Verb main_verb(app);

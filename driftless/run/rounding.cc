@@ -79,7 +79,7 @@ Method parse_method(std::string_view steps) {
   const std::vector<std::string_view> names(known.begin(), known.end());
   DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), steps) != names.end(),
                     ErrorCode::InvalidArgument, "--method: unknown; got '", steps,
-                    "', expected one of ", join(names, ", "), did_you_mean(steps, names));
+                    "', expected one of ", join(names, " | "), did_you_mean(steps, names));
   if (steps == kClip) return {.clips = true};
   Method method;
   method.clips = steps.starts_with(kClip);

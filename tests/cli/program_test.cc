@@ -253,14 +253,30 @@ TEST(Program, UnknownInstructionSetsAreRefusedByEveryVerb) {
     expect_failure(driftless(verb, "DRIFTLESS_ISA=mmx"), 10, "DRIFTLESS_ISA: no such instruction");
 }
 
+/// The verbs that a help text lists, each behind `before`.
+std::vector<std::string> verbs_of(const std::string& help, const std::string& before) {
+  std::vector<std::string> verbs;
+  const size_t list = help.find("Subcommands:\n");
+  if (list == std::string::npos) return verbs;
+  std::istringstream lines(help.substr(list));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && line.starts_with("  "))
+    if (line[2] != ' ') verbs.push_back(before + line.substr(2, line.find(' ', 2) - 2));
+  return verbs;
+}
+
 TEST(Program, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb :
-       {"", "codec", "formats", "info", "convert", "codec encode", "codec decode", "codec error",
-        "data", "data generate", "data convert", "data check", "data stats", "eval", "solve",
-        "bench", "accumulators", "help"}) {
-    const auto outcome = driftless(std::string(verb) + " --help");
-    EXPECT_EQ(outcome.exit_code, 0) << verb;
-    EXPECT_NE(outcome.out.find("Example: "), std::string::npos) << verb;
+  std::vector<std::string> verbs = verbs_of(driftless("help").out, "");
+  ASSERT_GE(verbs.size(), 20U);
+  verbs.insert(verbs.begin(), "");
+  for (size_t i = 0; i < verbs.size(); ++i) {
+    const Outcome outcome = driftless(verbs[i] + " --help");
+    EXPECT_EQ(outcome.exit_code, 0) << verbs[i];
+    EXPECT_NE(outcome.out.find("Example: "), std::string::npos) << verbs[i];
+    EXPECT_EQ(outcome.out.find("[]"), std::string::npos) << verbs[i];
+    if (verbs[i].empty()) continue;
+    for (const std::string& inner : verbs_of(outcome.out, verbs[i] + " ")) verbs.push_back(inner);
   }
 }
 

@@ -90,10 +90,10 @@ void add_quantize_command(const Verb& verb) {
       verb.add_output("--out", options->output, "packed model to write (safetensors)").required();
   verb.accepts_old("OUT", out);
   add_scheme_flags(verb, options->scheme);
-  verb.add_option("--method", options->method,
-                  "steps between commas: clip scales of weights by least error; then round to "
-                  "nearest, or as gptq, which makes up for errors, or gptaq, for those of "
-                  "activations too; fit finds the grid of weights that lie on one")
+  verb.add_option(
+          "--method", options->method,
+          "how weights are rounded; clip: scales of least error; gptq: makes up for errors of "
+          "weights; gptaq: and of activations; fit: weights that training left on a grid")
       .one_of(run::all_methods())
       .shows_default()
       .group("Quantization");

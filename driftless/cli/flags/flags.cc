@@ -144,12 +144,16 @@ Flag Flag::between(double low, double high) const {
 
 Flag Flag::one_of(const std::vector<std::string>& words) const {
   const std::vector<std::string_view> views(words.begin(), words.end());
-  option_->type_name("{" + join(views, ",") + "}");
+  const bool has_commas = std::any_of(views.begin(), views.end(), [](std::string_view word) {
+    return word.find(',') != std::string_view::npos;
+  });
+  const char* const separator = has_commas ? " | " : ",";
+  option_->type_name("{" + join(views, separator) + "}");
   option_->check(CLI::Validator(
-      [words](const std::string& text) -> std::string {
+      [words, between = has_commas ? separator : ", "](const std::string& text) -> std::string {
         if (std::find(words.begin(), words.end(), text) != words.end()) return "";
         const std::vector<std::string_view> known(words.begin(), words.end());
-        return "got '" + text + "', expected one of " + join(known, ", ") +
+        return "got '" + text + "', expected one of " + join(known, between) +
                did_you_mean(text, known);
       },
       "", "one_of"));

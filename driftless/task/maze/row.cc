@@ -44,7 +44,19 @@ std::string write(std::span<const Example> examples) {
   return to_csv(puzzles);
 }
 
-bool claims(std::string_view text) { return text.find("##") != std::string_view::npos; }
+/// Whether a run of cells holds a wall of two; a heading of Markdown is too short for one.
+bool claims(std::string_view text) {
+  constexpr size_t kLeastCells = 9;
+  const std::string_view cells = kAlphabet.substr(1);
+  for (size_t wall = text.find("##"); wall != std::string_view::npos;) {
+    const size_t before = text.find_last_not_of(cells, wall);
+    const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const size_t end = std::min(text.find_first_not_of(cells, wall), text.size());
+    if (end - begin >= kLeastCells) return true;
+    wall = text.find("##", end);
+  }
+  return false;
+}
 
 Example solve_line(std::string_view line) {
   auto labeled = label(parse_line(line));

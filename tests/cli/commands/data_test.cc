@@ -137,7 +137,9 @@ TEST_F(Data, BadInput) {
   write_file_atomic(dir_.path() / "short", "123\n");
   write_file_atomic(dir_.path() / "clash", "11" + std::string(79, '.') + "\n");
   write_file_atomic(dir_.path() / "prose", "Once upon a time\n");
-  expect_failure(driftless("data check " + file("prose")), 12, "looks like the boards of no task");
+  write_file_atomic(dir_.path() / "markdown", "# Title\n\n## Chapter\n### Part\n");
+  for (const char* text : {"prose", "markdown"})
+    expect_failure(driftless("data check " + file(text)), 12, "looks like the boards of no task");
   expect_failure(driftless("data check " + file("short")), 12, "short:1: board");
   expect_failure(driftless("data check " + file("clash")), 12, "r1c1 and r1c2");
   expect_failure(driftless("data check " + file("absent")), 14, "absent");
