@@ -2,7 +2,8 @@
 // Figures in README.md, on the models' cards and on the pages of docs/results are those of the
 // committed records. figures.json lists them: a text with {POINTER|DECIMALS} for a share of the
 // record in percent and {POINTER} for a count, which has to stand in the file, whatever its line
-// breaks. Of a file of JSON Lines every record is meant, or those of `rows`: numbers, or "last".
+// breaks. Of a file of JSON Lines every record is meant, or those of `rows`: numbers, "first" or
+// "last".
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -73,6 +74,7 @@ std::vector<Json> records_of(const Json& figures) {
       continue;
     if (rows == "last") records.clear();
     records.push_back(std::move(record));
+    if (rows == "first") break;
   }
   return records;
 }
