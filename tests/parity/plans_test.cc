@@ -32,7 +32,7 @@ namespace {
 using reason::Point;
 using simulate::testing::NamedConfig;
 
-constexpr int64_t kBoards = 2;
+constexpr int64_t kPlanBoards = 2;
 
 struct Matrix {
   std::vector<float> values;
@@ -72,7 +72,7 @@ bool are_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 class Plans : public ::testing::TestWithParam<NamedConfig> {
  protected:
   Plans() : checkpoint_(simulate::testing::random_checkpoint(GetParam().config, 7)) {
-    for (uint64_t i = 0; i < kBoards; ++i)
+    for (uint64_t i = 0; i < kPlanBoards; ++i)
       tokens_.push_back(simulate::testing::random_tokens(GetParam().config, 8 + i));
   }
 
@@ -83,7 +83,7 @@ class Plans : public ::testing::TestWithParam<NamedConfig> {
     return boards;
   }
   void reset(reason::Reasoner& reasoner) const {
-    for (int64_t i = 0; i < kBoards; ++i) reasoner.reset(i, boards()[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < kPlanBoards; ++i) reasoner.reset(i, boards()[static_cast<size_t>(i)]);
   }
   [[nodiscard]] quant::QuantPlan plan_of(const quant::Scheme& scheme) const {
     quant::QuantPlan plan = quant::resolve(scheme, reason::linear_layers(checkpoint_.config));
@@ -138,16 +138,16 @@ std::vector<quant::Scheme> schemes() {
 }
 
 TEST_P(Plans, RunAsOnTheEngine) {
-  const auto in_float = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards});
+  const auto in_float = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards});
   reset(*in_float);
   const std::vector<int64_t> slots = {0, 1};
   in_float->step(slots);
   for (const quant::Scheme& scheme : schemes()) {
     SCOPED_TRACE(quant::to_string(scheme.weights) + " " + quant::to_string(scheme.acts));
     const quant::QuantPlan plan = plan_of(scheme);
-    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
-    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
-    const auto unseen = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    const auto unseen = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     for (reason::Reasoner* reasoner : {cpu.get(), torch.get(), unseen.get()}) reset(*reasoner);
     Inputs of_cpu, of_torch;
     cpu->step(slots, &of_cpu);
@@ -173,8 +173,8 @@ TEST_P(Plans, FirstOperandsAreTheEnginesToTheBit) {
     quant::Scheme scheme;
     scheme.weights = scheme.acts = quant::parse_quant_spec(text);
     const quant::QuantPlan plan = plan_of(scheme);
-    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
-    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     Inputs of_cpu, of_torch;
     for (const auto& [reasoner, seen] :
          {std::pair{cpu.get(), &of_cpu}, std::pair{torch.get(), &of_torch}}) {
@@ -196,8 +196,8 @@ TEST_P(Plans, FirstOperandsAreTheEnginesToTheBit) {
 
 TEST_P(Plans, EmptyPlanIsFloatToTheBit) {
   const quant::QuantPlan empty;
-  const auto with = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &empty});
-  const auto without = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards});
+  const auto with = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &empty});
+  const auto without = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards});
   reset(*with);
   reset(*without);
   const std::vector<int64_t> slots = {0, 1};
@@ -214,7 +214,7 @@ TEST_P(Plans, RefuseWhatIsNotFiniteOrDoesNotFit) {
   quant::Scheme scheme;
   scheme.weights = scheme.acts = quant::parse_quant_spec("mxint4");
   quant::QuantPlan plan = plan_of(scheme);
-  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
   reset(*torch);
   std::vector<float> state(torch->states(1).h.size(), 0.5f);
   const std::vector<float> good = state;
@@ -248,7 +248,7 @@ TEST_P(Plans, ExtremesAreThoseOfTheValues) {
   scheme.hadamard = true;
   scheme.weights = quant::parse_quant_spec("int8/channel");
   const quant::QuantPlan plan = plan_of(scheme);
-  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kBoards, .plan = &plan});
+  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
   Extremes values(false), extremes(true);
   for (Extremes* const observer : {&values, &extremes}) {
     reset(*torch);
