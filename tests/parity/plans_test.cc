@@ -145,9 +145,11 @@ TEST_P(Plans, RunAsOnTheEngine) {
   for (const quant::Scheme& scheme : schemes()) {
     SCOPED_TRACE(quant::to_string(scheme.weights) + " " + quant::to_string(scheme.acts));
     const quant::QuantPlan plan = plan_of(scheme);
-    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    const auto cpu =
+        simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
-    const auto unseen = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    const auto unseen =
+        lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     for (reason::Reasoner* reasoner : {cpu.get(), torch.get(), unseen.get()}) reset(*reasoner);
     Inputs of_cpu, of_torch;
     cpu->step(slots, &of_cpu);
@@ -173,7 +175,8 @@ TEST_P(Plans, FirstOperandsAreTheEnginesToTheBit) {
     quant::Scheme scheme;
     scheme.weights = scheme.acts = quant::parse_quant_spec(text);
     const quant::QuantPlan plan = plan_of(scheme);
-    const auto cpu = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    const auto cpu =
+        simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     Inputs of_cpu, of_torch;
     for (const auto& [reasoner, seen] :
