@@ -59,7 +59,7 @@ store::PackedModel packed_by_search(const QuantizeOptions& options,
                     "quantize: --bits looks for quantizers and methods itself; expected no "
                     "--weights, --acts, --plan or --method beside it");
   return run::search_bits(checkpoint, options.bits, asked, backend, [](const run::Tried& tried) {
-    std::printf("%-12s error %.4f  %-7s %s\n", tried.step.c_str(), tried.error,
+    std::printf("%-12s error %.4f  %-7s %s\n", tried.change.c_str(), tried.error,
                 tried.is_kept ? "kept" : "dropped", tried.scheme.c_str());
     std::fflush(stdout);
   });
