@@ -91,9 +91,9 @@ void add_quantize_command(const Verb& verb) {
   verb.accepts_old("OUT", out);
   add_scheme_flags(verb, options->scheme);
   verb.add_option("--method", options->method,
-                  "steps between commas: clip scales of weights by least error; then round to "
-                  "nearest, or as gptq, which makes up for errors, or gptaq, for those of "
-                  "activations too; fit finds the grid of weights that lie on one")
+                  "how weights are rounded: nearest, gptq (makes up for its errors) or gptaq (for "
+                  "those of activations too); clip, alone or before one, takes scales of least "
+                  "error by their rule, fit the best of all that blocks with scale= can store")
       .one_of(run::all_methods())
       .shows_default()
       .group("Quantization");
