@@ -26,7 +26,7 @@ NamedTensors random_weights(const model::ModelConfig& config) {
   return initial_weights(config, rng);
 }
 
-TEST(Narrow, ATensorThatWeighsNothingIsDropped) {
+TEST(Narrow, ChannelsAndNeuronsThatWeighNothingAreDropped) {
   const model::ModelConfig config = wide_config();
   NamedTensors named = random_weights(config);
   const model::ModelConfig narrow = narrowed_config(config, {96, 3});  // inner width 256
@@ -72,6 +72,18 @@ TEST(Narrow, RowsKeepTheirSumOfSquares) {
               1, bound);
   for (const model::ParamSpec& spec : model::parameters(narrow))
     EXPECT_EQ(kept.at(spec.name).sizes(), at::IntArrayRef(spec.shape)) << spec.name;
+}
+
+// Initial states and learned noise have a value a channel.
+TEST(Narrow, LearnedNoiseStaysWithItsChannel) {
+  model::ModelConfig config = wide_config();
+  config.arch = model::Arch::TrmStochastic;
+  NamedTensors named = random_weights(config);
+  const std::string noise(model::kLogScaleName);
+  named["H_init"] = named[noise] = at::arange(128, at::kFloat);
+  const NamedTensors kept = narrowed_weights(config, named, narrowed_config(config, {32, 0}));
+  EXPECT_EQ(kept.at(noise).size(0), 32);
+  EXPECT_TRUE(at::equal(kept.at(noise), kept.at("H_init")));
 }
 
 TEST(Narrow, RefusesWhatWouldGrowOrIsNoTokenMixer) {
