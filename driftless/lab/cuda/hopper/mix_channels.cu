@@ -4,15 +4,15 @@
 // device memory. Of the backward pass, the gradients of gates and ups straight from those of act.
 //
 // All are one product loop: a block makes a tile of 128 rows and 256 columns, two warpgroups 64
-// rows each, from steps of 64 along the sum that a further warp copies ahead into stages of shared
+// rows each, from chunks of 64 along the sum that a further warp copies ahead into stages of shared
 // memory:
 //
 //   a stage   rows [2][64, 64], columns [2][128, 64]
 //   tiles     [2][2][64, 64]: 128 columns of the result on their way out
 //
 // The 256 columns are 128 gates and the 128 ups that belong to them, or a state's channels: then
-// two more steps bring the residual, 128 columns each. A width beyond 256 takes the two blocks of a
-// cluster, which exchange the norm's sums.
+// two more chunks bring the residual, 128 columns each. A width beyond 256 takes the two blocks of
+// a cluster, which exchange the norm's sums.
 #include <algorithm>
 
 #include "driftless/lab/cuda/hopper/async.cuh"
@@ -29,7 +29,7 @@ constexpr int kThreads = (kGroups + 1) * 128;
 constexpr int kGroupRows = 64;
 constexpr int kRows = kGroups * kGroupRows;
 constexpr int kColumns = 256;
-constexpr int kStep = kTileColumns;
+constexpr int kChunk = kTileColumns;
 constexpr int kRowTile = kGroupRows * kTileRowBytes;       // [64, 64], 8 KB
 constexpr int kColumnTile = kColumns / 2 * kTileRowBytes;  // [128, 64], 16 KB
 constexpr int kStageBytes = kGroups * kRowTile + 2 * kColumnTile;
@@ -37,14 +37,14 @@ constexpr int kStageBytes = kGroups * kRowTile + 2 * kColumnTile;
 constexpr int kStages = 4;
 constexpr int kOutTiles = 2;  // of a warpgroup
 constexpr int kBytes = kStages * kStageBytes + kGroups * kOutTiles * kRowTile + kTileAlignment;
-constexpr int kResidualBytes = kGroups * kOutTiles * kRowTile;  // of a step
+constexpr int kResidualBytes = kGroups * kOutTiles * kRowTile;  // of a chunk
 
 enum class Finish { Swiglu, Norm, Gradient };
 
 struct Work {
   int units;   ///< tiles, or pairs of them where two blocks work together
   int across;  ///< units beside each other
-  int steps;   ///< of the sum
+  int chunks;  ///< of the sum
   int half;    ///< from the first 128 columns of a tile to the others in the weight, or from gates
                ///< to ups in memory
   float inverse_width;
@@ -91,19 +91,19 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, 
   const int stride = gridDim.x / kBlocks;
   for (int unit = blockIdx.x / kBlocks; unit < work.units; unit += stride) {
     const Place place = place_of<kFinish>(work, unit, rank);
-    for (int step = 0; step < work.steps; ++step, turn.next()) {
+    for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
       uint8_t* to = next_stage(kStageBytes);
       Barrier* full = &shared.full[turn.stage];
       for (int i = 0; i < kGroups; ++i)
-        load_tile(maps.rows, to + i * kRowTile, full, step * kStep, place.row + i * kGroupRows);
+        load_tile(maps.rows, to + i * kRowTile, full, chunk * kChunk, place.row + i * kGroupRows);
       uint8_t* columns = to + kGroups * kRowTile;
       if constexpr (kFinish == Finish::Gradient)
         for (int i = 0; i < kColumns / kTileColumns; ++i)
           load_tile(maps.columns, columns + i * kRowTile, full, place.column + i * kTileColumns,
-                    step * kStep);
+                    chunk * kChunk);
       else
         for (int i = 0; i < 2; ++i)
-          load_tile(maps.columns, columns + i * kColumnTile, full, step * kStep,
+          load_tile(maps.columns, columns + i * kColumnTile, full, chunk * kChunk,
                     place.weight_row + i * work.half);
     }
     // Half a tile of the residual, or of gates, then of ups.
@@ -119,20 +119,20 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, 
   }
 }
 
-/// sums = rows times columns over all steps. Along says how the columns lie.
+/// sums = rows times columns over all chunks. Along says how the columns lie.
 template <Along kAlong>
 __device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared, int group,
                          int lane, Turn<kStages>& turn, float (&sums)[kColumns / 2]) {
 #pragma unroll
   for (float& sum : sums) sum = 0.0f;
   int before = 0;
-  for (int step = 0; step < work.steps; ++step) {
+  for (int chunk = 0; chunk < work.chunks; ++chunk) {
     wait(&shared.full[turn.stage], turn.parity);
     const uint32_t rows = shared_address(stages + turn.stage * kStageBytes);
     const uint32_t columns = rows + kGroups * kRowTile;
     begin_products();
 #pragma unroll
-    for (int k = 0; k < kStep / 16; ++k)
+    for (int k = 0; k < kChunk / 16; ++k)
       Product<kColumns>::template add<Along::Sum, kAlong>(
           sums, describe(rows + group * kRowTile + 32 * k),
           kAlong == Along::Sum ? describe(columns + 32 * k)
@@ -140,7 +140,7 @@ __device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared
           1);
     commit_products();
     wait_for_products<1>();
-    if (step > 0 && lane == 0) arrive(&shared.empty[before]);
+    if (chunk > 0 && lane == 0) arrive(&shared.empty[before]);
     before = turn.stage;
     turn.next();
   }
@@ -391,20 +391,22 @@ void launch(const Work& work, const Maps& maps, Stream stream) {
   check_launch("mix_channels");
 }
 
-int up_to(int64_t value, int64_t piece) { return static_cast<int>((value + piece - 1) / piece); }
+int ceil_divide(int64_t value, int64_t piece) {
+  return static_cast<int>((value + piece - 1) / piece);
+}
 
 /// act = silu(gate) * up of h's products.
 void activate(const MixerShape& shape, const void* h, const void* gate_up, const void* act,
               Stream stream) {
   const int64_t width = shape.state.width;
   const int64_t rows = shape.state.batch * shape.state.positions;
-  const int across = up_to(shape.inner, kColumns / 2);
+  const int across = ceil_divide(shape.inner, kColumns / 2);
   const Maps maps{tensor_map({h, 0, rows, width, kGroupRows}),
                   tensor_map({gate_up, 0, 2 * shape.inner, width, kColumns / 2}),
                   {},
                   tensor_map({act, 0, rows, shape.inner, kGroupRows})};
-  const Work work{up_to(rows, kRows) * across,   across, up_to(width, kStep),
-                  static_cast<int>(shape.inner), 0.0f,   0.0f};
+  const Work work{ceil_divide(rows, kRows) * across, across, ceil_divide(width, kChunk),
+                  static_cast<int>(shape.inner),     0.0f,   0.0f};
   launch<Finish::Swiglu, 1>(work, maps, stream);
 }
 
@@ -418,12 +420,9 @@ void add_and_norm(const MixerShape& shape, const void* h, const void* act, const
   };
   const Maps maps{tensor_map({act, 0, rows, shape.inner, kGroupRows}),
                   tensor_map({down, 0, width, shape.inner, kColumns / 2}), state(h), state(y)};
-  const Work work{up_to(rows, kRows),
-                  1,
-                  up_to(shape.inner, kStep),
-                  kColumns / 2,
-                  1.0f / static_cast<float>(width),
-                  eps};
+  const Work work{ceil_divide(rows, kRows),         1,
+                  ceil_divide(shape.inner, kChunk), kColumns / 2,
+                  1.0f / static_cast<float>(width), eps};
   if (width <= kColumns)
     launch<Finish::Norm, 1>(work, maps, stream);
   else
@@ -442,16 +441,17 @@ void channel_act_backward(const MixerShape& shape, const void* d_s, const void* 
                           const void* gate_up, void* d_gate_up, Stream stream) {
   const int64_t width = shape.state.width;
   const int64_t rows = shape.state.batch * shape.state.positions;
-  const int across = up_to(shape.inner, kColumns);
+  const int across = ceil_divide(shape.inner, kColumns);
   const auto pairs = [&](const void* data) {
     return tensor_map({data, 0, rows, 2 * shape.inner, kGroupRows});
   };
   const Maps maps{tensor_map({d_s, 0, rows, width, kGroupRows}),
-                  tensor_map({down, 0, width, shape.inner, kStep}), pairs(gate_up),
+                  tensor_map({down, 0, width, shape.inner, kChunk}), pairs(gate_up),
                   pairs(d_gate_up)};
-  launch<Finish::Gradient, 1>({up_to(rows, kRows) * across, across, up_to(width, kStep),
-                               static_cast<int>(shape.inner), 0.0f, 0.0f},
-                              maps, stream);
+  launch<Finish::Gradient, 1>(
+      {ceil_divide(rows, kRows) * across, across, ceil_divide(width, kChunk),
+       static_cast<int>(shape.inner), 0.0f, 0.0f},
+      maps, stream);
 }
 
 }  // namespace driftless::lab::cuda

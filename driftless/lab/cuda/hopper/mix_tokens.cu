@@ -71,8 +71,8 @@ __device__ void copy_ahead(const Work& work, const CUtensorMap& state, const CUt
                            Shared<P>& shared) {
   Turn<P::kStages> turn;
   Turn<2> slot;
-  const int step = gridDim.x * P::kGroups;
-  for (int first = blockIdx.x * P::kGroups; first < work.items; first += step, slot.next()) {
+  const int stride = gridDim.x * P::kGroups;
+  for (int first = blockIdx.x * P::kGroups; first < work.items; first += stride, slot.next()) {
     for (int group = 0; group < P::kGroups; ++group) {
       const int item = item_of(work, first, group);
       Barrier* full = &shared.state_full[slot.stage][group];
@@ -161,8 +161,8 @@ __device__ void mix(const Work& work, const CUtensorMap& result, uint8_t* states
   const int lane = threadIdx.x % 32;
   Turn<P::kStages> turn;
   Turn<2> slot;
-  const int step = gridDim.x * P::kGroups;
-  for (int first = blockIdx.x * P::kGroups; first < work.items; first += step, slot.next()) {
+  const int stride = gridDim.x * P::kGroups;
+  for (int first = blockIdx.x * P::kGroups; first < work.items; first += stride, slot.next()) {
     uint8_t* tile = states + (slot.stage * P::kGroups + group) * P::kStateBytes;
     const uint32_t state = shared_address(tile);
     float inner[kChunk];

@@ -80,8 +80,8 @@ __device__ void copy_states(const Work& work, const Maps& maps, uint8_t* states,
   uint8_t* y = x + P::kTileBytes;
   uint8_t* d_y = y + P::kTileBytes;
   uint32_t parity = 1;
-  const int step = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += step, parity ^= 1) {
+  const int stride = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items; first += stride, parity ^= 1) {
     const int item = item_of(work, first, group);
     const int column = item % work.columns * kTileColumns;
     const int board = item / work.columns;
@@ -99,8 +99,8 @@ template <class P>
 __device__ void copy_weights(const Work& work, const Maps& maps, uint8_t* weights,
                              Shared<P::kStages>& shared) {
   Turn<P::kStages> turn;
-  const int step = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += step)
+  const int stride = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items; first += stride)
     for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
       uint8_t* to = weights + turn.stage * P::kWeightBytes;
       Barrier* full = &shared.weights_full[turn.stage];
@@ -217,8 +217,8 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
   const uint32_t d_s = y + P::kTileBytes;
   Turn<P::kStages> turn;
   uint32_t parity = 0;
-  const int step = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += step, parity ^= 1) {
+  const int stride = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items; first += stride, parity ^= 1) {
     const int item = item_of(work, first, group);
     const int column = item % work.columns * kTileColumns;
     const int board = item / work.columns;
