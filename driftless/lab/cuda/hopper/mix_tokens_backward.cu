@@ -21,12 +21,12 @@
 #include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/cuda/hopper/products.cuh"
 #include "driftless/lab/cuda/hopper/tensor_map.h"
+#include "driftless/lab/cuda/hopper/token_items.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
 namespace {
 
-constexpr int kChunk = kTileColumns;
 constexpr int kGroups = 2;
 constexpr int kThreads = (kGroups + 1) * 128;
 constexpr int kMostBytes = 227 * 1024 - 256;
@@ -46,13 +46,8 @@ struct Plan {
 };
 
 struct Work {
-  int items;
-  int columns;
-  int chunks;
-  int inner;
-  int width;
-  float inverse_positions;
-  const float* scale;
+  TokenItems items;
+  const float* scale;  ///< of the norm
 };
 
 struct Maps {
@@ -69,10 +64,6 @@ struct Shared {
   Barrier weights_empty[kStages];
 };
 
-__device__ int item_of(const Work& work, int first, int group) {
-  return min(first + group, work.items - 1);  // the last ones are done twice, with the same result
-}
-
 template <class P>
 __device__ void copy_states(const Work& work, const Maps& maps, uint8_t* states,
                             Shared<P::kStages>& shared, int group) {
@@ -81,10 +72,10 @@ __device__ void copy_states(const Work& work, const Maps& maps, uint8_t* states,
   uint8_t* d_y = y + P::kTileBytes;
   uint32_t parity = 1;
   const int stride = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += stride, parity ^= 1) {
-    const int item = item_of(work, first, group);
-    const int column = item % work.columns * kTileColumns;
-    const int board = item / work.columns;
+  for (int first = blockIdx.x * kGroups; first < work.items.count; first += stride, parity ^= 1) {
+    const int item = item_of(work.items, first, group);
+    const int column = column_of(work.items, item);
+    const int board = board_of(work.items, item);
     wait(&shared.rest_empty[group], parity);
     arrive_expecting(&shared.rest_full[group], 2 * P::kTileBytes);
     load_tile(maps.d_y, d_y, &shared.rest_full[group], column, 0, board);
@@ -100,14 +91,14 @@ __device__ void copy_weights(const Work& work, const Maps& maps, uint8_t* weight
                              Shared<P::kStages>& shared) {
   Turn<P::kStages> turn;
   const int stride = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += stride)
-    for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
+  for (int first = blockIdx.x * kGroups; first < work.items.count; first += stride)
+    for (int chunk = 0; chunk < work.items.chunks; ++chunk, turn.next()) {
       uint8_t* to = weights + turn.stage * P::kWeightBytes;
       Barrier* full = &shared.weights_full[turn.stage];
       wait(&shared.weights_empty[turn.stage], turn.parity ^ 1);
       arrive_expecting(full, P::kWeightBytes);
       load_tile(maps.gate_up, to, full, chunk * kChunk, 0);
-      load_tile(maps.gate_up, to + P::kTileBytes, full, work.inner + chunk * kChunk, 0);
+      load_tile(maps.gate_up, to + P::kTileBytes, full, work.items.inner + chunk * kChunk, 0);
       load_tile(maps.down, to + 2 * P::kTileBytes, full, chunk * kChunk, 0);
     }
 }
@@ -139,11 +130,13 @@ __device__ void norm_gradient(const Work& work, uint32_t y_tile, uint32_t d_tile
   for (int half = 0; half < 2; ++half) {
     dots[half] += __shfl_xor_sync(0xffffffffu, dots[half], 1);
     dots[half] += __shfl_xor_sync(0xffffffffu, dots[half], 2);
-    dots[half] *= work.inverse_positions;
-    const int column = item % work.columns * kTileColumns + 16 * warp + lane / 4 + 8 * half;
-    scale[half] = column < work.width
-                      ? work.scale[static_cast<int64_t>(item / work.columns) * work.width + column]
-                      : 0.0f;
+    dots[half] *= work.items.inverse_positions;
+    const int column = column_of(work.items, item) + 16 * warp + lane / 4 + 8 * half;
+    scale[half] =
+        column < work.items.width
+            ? work.scale[static_cast<int64_t>(board_of(work.items, item)) * work.items.width +
+                         column]
+            : 0.0f;
   }
 #pragma unroll
   for (int g = 0; g < P::kRows / 8; ++g) {
@@ -218,10 +211,10 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
   Turn<P::kStages> turn;
   uint32_t parity = 0;
   const int stride = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += stride, parity ^= 1) {
-    const int item = item_of(work, first, group);
-    const int column = item % work.columns * kTileColumns;
-    const int board = item / work.columns;
+  for (int first = blockIdx.x * kGroups; first < work.items.count; first += stride, parity ^= 1) {
+    const int item = item_of(work.items, first, group);
+    const int column = column_of(work.items, item);
+    const int board = board_of(work.items, item);
     wait(&shared.rest_full[group], parity);
     wait(&shared.y_full[group], parity);
     norm_gradient<P>(work, y, d_s, item, warp, lane);
@@ -266,7 +259,8 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
       if (is_first) {
         store_tile(maps.act, tiles + P::kTileBytes, column, chunk * kChunk, board);
         store_tile(maps.d_gate_up, out, column, chunk * kChunk, board);
-        store_tile(maps.d_gate_up, out + kResultBytes, column, work.inner + chunk * kChunk, board);
+        store_tile(maps.d_gate_up, out + kResultBytes, column, work.items.inner + chunk * kChunk,
+                   board);
         commit_stores();
       }
     };
@@ -285,7 +279,7 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     wait_for_products<0>();
     settle(gate_up);
     settle(d_act);
-    for (int chunk = 0; chunk + 1 < work.chunks; ++chunk) {
+    for (int chunk = 0; chunk + 1 < work.items.chunks; ++chunk) {
       const int here = turn.stage;
       turn.next();
       wait(&shared.weights_full[turn.stage], turn.parity);
@@ -312,7 +306,7 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
       kept[2 * g] = pair[0];
       kept[2 * g + 1] = pair[1];
     }
-    put(work.chunks - 1);
+    put(work.items.chunks - 1);
     if (is_first) arrive(&shared.rest_empty[group]);
     settle_all();
     if (lane == 0) arrive(&shared.weights_empty[turn.stage]);
@@ -385,14 +379,7 @@ void launch(const MixerShape& shape, const TokenTrace& trace, const void* d_y,
   DRIFTLESS_REQUIRE(kAllowed == cudaSuccess, ErrorCode::Internal,
                     "mix_tokens_backward: ", cudaGetErrorString(kAllowed));
   const StateShape& s = shape.state;
-  const int64_t columns = (s.width + kTileColumns - 1) / kTileColumns;
-  const Work work{static_cast<int>(s.batch * columns),
-                  static_cast<int>(columns),
-                  static_cast<int>(shape.inner / kChunk),
-                  static_cast<int>(shape.inner),
-                  static_cast<int>(s.width),
-                  1.0f / static_cast<float>(s.positions),
-                  trace.scale};
+  const Work work{token_items(shape), trace.scale};
   const auto state = [&](const void* data) {
     return tensor_map({data, s.batch, s.positions, s.width, P::kDepth});
   };
@@ -411,7 +398,7 @@ void launch(const MixerShape& shape, const TokenTrace& trace, const void* d_y,
                   state(out.d_s),
                   result(out.act, shape.inner),
                   result(out.d_gate_up, 2 * shape.inner)};
-  const auto groups = static_cast<int>(blocks_for(work.items, kGroups));
+  const auto groups = static_cast<int>(blocks_for(work.items.count, kGroups));
   mix_tokens_backward_kernel<P><<<std::min(groups, multiprocessors()), kThreads, P::kBytes,
                                   static_cast<cudaStream_t>(stream)>>>(work, maps);
 }
