@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "driftless/run/boards.h"
-#include "driftless/run/evaluation.h"
-#include "driftless/run/evaluation_json.h"
+#include "driftless/run/score/evaluation.h"
+#include "driftless/run/score/evaluation_json.h"
 #include "driftless/study/measure/paired.h"
 
 namespace driftless::run {

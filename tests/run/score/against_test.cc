@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/run/against.h"
+#include "driftless/run/score/against.h"
 
 #include <string>
 #include <vector>
