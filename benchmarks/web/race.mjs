@@ -8,7 +8,8 @@
 //   node benchmarks/web/race.mjs FOLDER [node|chromium] [ROUNDS]
 //
 // Contestants take steps in turn, so that a busy machine slows all alike; medians and quartiles of each, and medians of
-// the ratios of a round with their 95 % intervals. Answers are compared first: after 16 steps float32 and int8 of onnxruntime-web and our mxint4 must agree.
+// the ratios of a round with their 95 % intervals. Answers are compared first: after 16 steps float32 and int8 of
+// onnxruntime-web and our mxint4 must agree.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {join} from "node:path";

@@ -5,9 +5,9 @@
 #include "driftless/api/c_boards.h"
 #include "driftless/api/c_calls.h"
 #include "driftless/api/driftless_boards.h"
-#include "driftless/run/evaluation.h"
-#include "driftless/run/evaluation_json.h"
 #include "driftless/run/model.h"
+#include "driftless/run/score/evaluation.h"
+#include "driftless/run/score/evaluation_json.h"
 #include "driftless/run/study/run_study.h"
 #include "driftless/study/ladder.h"
 

@@ -140,12 +140,12 @@ int driftless_pack(const char* path, const driftless_open_options* options, cons
     require_given(out, "pack: out");
     const driftless_open_options given = complete(options);
     const run::SchemeText asked = run::packing_scheme(scheme_of(given));
-    const run::Method steps = run::parse_method(text_or(method, "nearest"));
+    const run::Method chosen = run::parse_method(text_or(method, "nearest"));
     const store::Checkpoint checkpoint = run::require_float(store::open_model(path), path);
     run::BackendOptions backend = backend_of(given);
     backend.device = "native";
     const run::PlannedScheme scheme = run::planned_scheme(asked, checkpoint, backend, {});
-    store::PackedModel packed = run::pack(checkpoint, scheme, steps, backend, asked.calibration);
+    store::PackedModel packed = run::pack(checkpoint, scheme, chosen, backend, asked.calibration);
     packed.source_sha256 = driftless::sha256_of_file(path);
     store::save_packed(out, packed);
   });

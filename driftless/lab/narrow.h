@@ -18,10 +18,10 @@ struct NarrowSizes {
 /// InvalidArgument where a size would grow.
 model::ModelConfig narrowed_config(const model::ModelConfig& config, const NarrowSizes& sizes);
 
-/// Weights of `narrow` = narrowed_config(...). A channel weighs the squares of all weights that
-/// read or write it, each matrix relative to its mean; a neuron the product of the squares of its
-/// gate, its up and its down weights. A matrix that reads less than before is scaled so that what
-/// is left of its rows keeps their sum of squares.
+/// Weights of `narrow` = narrowed_config(...). A channel weighs the squares of the weights
+/// that read or write it, but for the halting head's, each matrix relative to its mean; a neuron
+/// the product of the squares of its gate, its up and its down weights. A matrix that reads less
+/// than before is scaled so that what is left of its rows keeps their sum of squares.
 NamedTensors narrowed_weights(const model::ModelConfig& config, const NamedTensors& named,
                               const model::ModelConfig& narrow);
 

@@ -102,6 +102,16 @@ void require_place(const TrainRequest& request) {
                     ": holds a run; add --resume to go on with it or give another --out");
 }
 
+/// mixers_note() of what is trained: what multiplies quantized inputs is never fused.
+std::string trained_mixers_note(const Recipe& recipe, const std::optional<QatPlan>& qat,
+                                at::Device device) {
+  const bool has_quantized_inputs =
+      qat && std::any_of(qat->plan.layers.begin(), qat->plan.layers.end(),
+                         [](const quant::LayerPlan& layer) { return !layer.acts.is_none(); });
+  return has_quantized_inputs ? "mixers: apart, since their inputs are quantized"
+                              : mixers_note(recipe.model, device);
+}
+
 double median_step_ms(Trainer& trainer, int64_t steps) {
   constexpr int64_t kPerSample = 5;  // buries the wait for the device
   std::vector<double> samples;
@@ -139,7 +149,7 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
   listener.on_start();
   if (is_first) {
-    if (device.is_cuda()) listener.talk(mixers_note(recipe.model, device));
+    if (device.is_cuda()) listener.talk(trained_mixers_note(recipe, qat, device));
     std::filesystem::create_directories(request.out);
     write_file_atomic(request.out / "recipe.txt", describe_text(recipe));
     if (!puzzles.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command line asks of lab, free of torch: a build without libtorch has the same functions
-// in cli/optional/lab_stub.cc, which say how to get it.
+// in run/optional/lab_stub.cc, which say how to get it.
 #pragma once
 
 #include <cstdint>

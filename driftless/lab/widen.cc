@@ -23,7 +23,8 @@ at::Tensor repeat_rows(const at::Tensor& weight, int64_t halves) {
 
 at::Tensor widened(const model::ParamSpec& spec, const at::Tensor& narrow, Rng& rng) {
   const std::string_view name = spec.name;
-  if (spec.role == model::ParamRole::InitState) return narrow.repeat({2});
+  if (spec.role == model::ParamRole::InitState || name == model::kLogScaleName)
+    return narrow.repeat({2});
   // Look-ups are multiplied by sqrt(D).
   if (name.ends_with("embedding_weight")) return narrow.repeat({1, 2}) / std::sqrt(2.0);
   if (narrow.sizes() == at::IntArrayRef(spec.shape)) return narrow.clone();

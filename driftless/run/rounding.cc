@@ -56,8 +56,9 @@ quant::QuantPlan with_method(quant::QuantPlan plan, const Method& method) {
 
 quant::QuantizedMatrix fit(const quant::LayerPlan& layer, quant::ConstMat weight) {
   DRIFTLESS_REQUIRE(layer.weights.has_scale_codes(), ErrorCode::InvalidArgument,
-                    "--method fit: layer '", layer.name, "' has weights ", to_string(layer.weights),
-                    "; expected blocks with scale=");
+                    "--method fit: layer '", layer.name, "'; got weights ",
+                    to_string(layer.weights),
+                    ", expected blocks with scale=, such as int4/block32,scale=e5m3");
   return quant::quantize_by_fit(quant::weight_quantizer(layer), weight);
 }
 
@@ -74,49 +75,41 @@ std::string damping_text(const std::map<double, int64_t>& layers) {
 
 }  // namespace
 
-Method parse_method(std::string_view steps) {
+Method parse_method(std::string_view name) {
+  const auto* const found =
+      std::find_if(kMethods.begin(), kMethods.end(),
+                   [&](const NamedMethod& method) { return method.name == name; });
+  if (found != kMethods.end()) return found->method;
   const std::vector<std::string> known = all_methods();
   const std::vector<std::string_view> names(known.begin(), known.end());
-  DRIFTLESS_REQUIRE(std::find(names.begin(), names.end(), steps) != names.end(),
-                    ErrorCode::InvalidArgument, "--method: unknown; got '", steps,
-                    "', expected one of ", join(names, " | "), did_you_mean(steps, names));
-  if (steps == kClip) return {.clips = true};
-  Method method;
-  method.clips = steps.starts_with(kClip);
-  if (method.clips) steps.remove_prefix(kClip.size() + 1);
-  method.rounding = parse_enum(kRoundings, steps, "--method", ErrorCode::InvalidArgument);
-  return method;
+  fail(ErrorCode::InvalidArgument, "--method: unknown; got '", name, "', expected one of ",
+       join(names, " | "), did_you_mean(name, names));
 }
 
 std::string to_string(const Method& method) {
-  std::string rounding(enum_name(kRoundings, method.rounding));
-  if (!method.clips) return rounding;
-  return std::string(kClip) + (method.rounding == Rounding::Nearest ? "" : "," + rounding);
+  const auto* const found =
+      std::find_if(kMethods.begin(), kMethods.end(),
+                   [&](const NamedMethod& named) { return named.method == method; });
+  DRIFTLESS_REQUIRE(found != kMethods.end(), ErrorCode::Internal, "--method: a method has no name");
+  return std::string(found->name);
 }
 
 std::vector<std::string> all_methods() {
-  std::vector<std::string> texts;
-  for (const bool clips : {false, true})
-    for (const auto& row : kRoundings)
-      if (!clips || row.value != Rounding::Fit)  // which clips by itself
-        texts.push_back(to_string({.clips = clips, .rounding = row.value}));
-  return texts;
+  std::vector<std::string> names;
+  for (const NamedMethod& method : kMethods) names.emplace_back(method.name);
+  return names;
 }
 
 store::PackedModel pack(const store::Checkpoint& checkpoint, const PlannedScheme& scheme,
                         const Method& method, const BackendOptions& backend,
                         const CalibrationOptions& calibration) {
   const quant::QuantPlan plan = with_method(scheme.plan, method);
-  if (method.rounding == Rounding::Nearest) {
-    store::PackedModel packed = store::pack_model(checkpoint, plan);
+  if (method.rounding == Rounding::Nearest || method.rounding == Rounding::Fit) {
+    store::PackedModel packed = method.rounding == Rounding::Fit
+                                    ? store::pack_model(checkpoint, plan, fit)
+                                    : store::pack_model(checkpoint, plan);
     packed.calibration = scheme.calibration;
-    if (method.clips) packed.method = to_string(method);
-    return packed;
-  }
-  if (method.rounding == Rounding::Fit) {
-    store::PackedModel packed = store::pack_model(checkpoint, plan, fit);
-    packed.calibration = scheme.calibration;
-    packed.method = to_string(method);
+    if (method != Method{}) packed.method = to_string(method);
     return packed;
   }
   const auto exact =

@@ -15,9 +15,9 @@
 namespace driftless::run {
 namespace {
 
-/// What a step starts from and changes.
+/// A change and what it comes to where it is made.
 struct Candidate {
-  std::string step;
+  std::string change;
   std::string quantizer;  // of both sides
   Method method{};
 };
@@ -81,7 +81,7 @@ class Search {
         pack(checkpoint_, planned, candidate.method, backend_, scheme_.calibration);
     const auto reasoner = make_reasoner(packed, backend_);
     const States states = states_of(*reasoner, judging_);
-    Tried tried{.step = candidate.step,
+    Tried tried{.change = candidate.change,
                 .scheme = quant::describe(packed.plan, reason::linear_layers(checkpoint_.config))};
     for (size_t i = 0; i < states.size(); ++i)
       tried.error += distance(states[i], exact_[i]) / static_cast<double>(states.size());
@@ -103,7 +103,7 @@ class Search {
     text.precision(4);
     text << "search on " << boards_ << ":";
     for (const Tried& tried : tried_)
-      text << " " << tried.step << " " << tried.error << (tried.is_kept ? " kept;" : ";");
+      text << " " << tried.change << " " << tried.error << (tried.is_kept ? " kept;" : ";");
     if (!kept_->method.empty()) text << " " << kept_->method;
     kept_->method = text.str();
     return std::move(*kept_);
@@ -146,12 +146,12 @@ store::PackedModel search_bits(const store::Checkpoint& checkpoint, double bits,
       {"scale=s4m3", "int" + width + "_full/block32,scale=s4m3"}};
   for (const Candidate& format : formats) search.attempt(format);
   Candidate clipped = search.best();
-  clipped.step = kClip;
+  clipped.change = to_string(Method{.clips = true});
   clipped.method.clips = true;
   search.attempt(clipped);
   for (const Rounding rounding : {Rounding::Feedback, Rounding::ExactFeedback}) {
     Candidate rounded = search.best();
-    rounded.step = enum_name(kRoundings, rounding);
+    rounded.change = to_string(Method{.rounding = rounding});
     rounded.method.rounding = rounding;
     search.attempt(rounded);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing a model into a number of bits without knowing how: steps are tried one after another on
-// what the ones before them left, and kept where the model comes nearer to the float one on boards
-// that no step has seen. No answers are needed.
+// Packing a model into a number of bits without knowing how: changes are tried one after another
+// on what the ones before them left, and kept where the model comes nearer to the float one on
+// boards that no change has seen. No answers are needed.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace driftless::run {
 
-/// A step and what it came to.
+/// A change and what it came to.
 struct Tried {
-  std::string step;    ///< "scale=e5m3", "clip", "gptq"
+  std::string change;  ///< "scale=e5m3", "clip", "gptq"
   std::string scheme;  ///< the plan in one line
   double error = 0;    ///< mean over boards of |z - float z| / |float z|
   bool is_kept = false;
 };
 using OnTried = std::function<void(const Tried& tried)>;
 
-/// Boards that steps are judged on, and supervision steps that each of them makes: enough for
+/// Boards that changes are judged on, and supervision steps that each of them makes: enough for
 /// errors to have gone around the loop, few enough for trajectories not to have parted.
 inline constexpr int64_t kJudgingBoards = 32;
 inline constexpr int64_t kJudgingSteps = 2;

@@ -15,18 +15,18 @@
 #include "driftless/quant/codec.h"
 #include "driftless/quant/quantizer.h"
 
+#include "tests/api/last_error.h"
+
 namespace driftless {
 namespace {
+
+using testing::last_error_has;
 
 std::vector<float> gaussian(size_t count) {
   Rng rng(1);
   std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(rng.gaussian());
   return values;
-}
-
-bool last_error_has(std::string_view word) {
-  return std::string_view(driftless_last_error()).find(word) != std::string_view::npos;
 }
 
 TEST(CArrays, ListsEveryFormat) {

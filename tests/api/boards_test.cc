@@ -9,14 +9,14 @@
 
 #include "driftless/api/driftless_boards.h"
 
+#include "tests/api/last_error.h"
+
 namespace driftless {
 namespace {
 
-constexpr const char* kData = "models/demo-sudoku.csv";
+using testing::last_error_has;
 
-bool error_has(std::string_view word) {
-  return std::string_view(driftless_last_error()).find(word) != std::string_view::npos;
-}
+constexpr const char* kData = "models/demo-sudoku.csv";
 
 class Boards {
  public:
@@ -59,7 +59,7 @@ TEST(CBoards, AreReadAndJudged) {
   EXPECT_EQ(check(nullptr), DRIFTLESS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(driftless_check("sudoko", nullptr, nullptr, nullptr, 0, &outcome),
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(error_has("did you mean 'sudoku'"));
+  EXPECT_TRUE(last_error_has("did you mean 'sudoku'"));
 }
 
 TEST(CBoards, AreTextAndBack) {
@@ -169,7 +169,7 @@ TEST(CBoards, AreScoredWithIntervals) {
   options.on_progress = stop;
   EXPECT_EQ(driftless_evaluate(engine, boards.get(), &options, &text),
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(error_has("on_progress"));
+  EXPECT_TRUE(last_error_has("on_progress"));
   options = {};
   options.halting = "halted";
   EXPECT_EQ(driftless_evaluate(engine, boards.get(), &options, &text),
@@ -178,7 +178,7 @@ TEST(CBoards, AreScoredWithIntervals) {
   ASSERT_EQ(driftless_generate_boards("maze", 1, 0, 1, &mazes), DRIFTLESS_OK)
       << driftless_last_error();
   EXPECT_EQ(driftless_evaluate(engine, mazes, nullptr, &text), DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(error_has("another task"));
+  EXPECT_TRUE(last_error_has("another task"));
   EXPECT_EQ(driftless_evaluate(nullptr, mazes, nullptr, &text), DRIFTLESS_ERROR_INVALID_ARGUMENT);
   driftless_free_boards(mazes);
   driftless_free(engine);

@@ -14,10 +14,13 @@
 #include "driftless/api/driftless_boards.h"
 #include "driftless/api/driftless_c.h"
 
+#include "tests/api/last_error.h"
 #include "tests/testing/temp_dir.h"
 
 namespace driftless {
 namespace {
+
+using testing::last_error_has;
 
 constexpr const char* kBoard =
     "3.....5....26.....9..5....37...4....5.49....1.2.....9..9.2..617.6.4....9..1....4.";
@@ -26,10 +29,6 @@ std::vector<uint8_t> tokens_of(const char* text) {
   std::vector<uint8_t> tokens(81);
   EXPECT_EQ(driftless_board_tokens("sudoku", text, tokens.data()), DRIFTLESS_OK);
   return tokens;
-}
-
-bool last_error_says(std::string_view word) {
-  return std::string_view(driftless_last_error()).find(word) != std::string_view::npos;
 }
 
 /// An engine that frees itself.
@@ -190,7 +189,7 @@ TEST(CModels, MemoryIsAsGoodAsAFile) {
   EXPECT_EQ(all_of(engine, 0), all_of(other.get(), 0));
   driftless_free(engine);
   EXPECT_EQ(driftless_open_memory(bytes.data(), 100, nullptr, &engine), DRIFTLESS_ERROR_BAD_FILE);
-  EXPECT_TRUE(last_error_says("memory"));
+  EXPECT_TRUE(last_error_has("memory"));
   EXPECT_EQ(driftless_open_memory(nullptr, 100, nullptr, &engine),
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
 }
@@ -242,7 +241,7 @@ TEST(CModels, OpenSaysWhatIsWrong) {
   driftless_open_options options = {};
   options.weights = "mxint44";
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("mxint4"));
+  EXPECT_TRUE(last_error_has("mxint4"));
   options = {};
   options.device = "gpu";
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
@@ -261,7 +260,7 @@ TEST(CModels, OpenSaysWhatIsWrong) {
   options = {};
   options.size = sizeof(options) + 1;
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("size of the options"));
+  EXPECT_TRUE(last_error_has("size of the options"));
   EXPECT_EQ(driftless_open("/nowhere", nullptr, &engine), DRIFTLESS_ERROR_IO);
   EXPECT_EQ(driftless_open(nullptr, nullptr, &engine), DRIFTLESS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(driftless_open("README.md", nullptr, &engine), DRIFTLESS_ERROR_BAD_FILE);

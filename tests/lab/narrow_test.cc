@@ -21,14 +21,9 @@ model::ModelConfig wide_config() {
   return config;
 }
 
-NamedTensors random_weights(const model::ModelConfig& config) {
-  Rng rng(3);
-  return initial_weights(config, rng);
-}
-
-TEST(Narrow, ATensorThatWeighsNothingIsDropped) {
+TEST(Narrow, ChannelsAndNeuronsThatWeighNothingAreDropped) {
   const model::ModelConfig config = wide_config();
-  NamedTensors named = random_weights(config);
+  NamedTensors named = testing::drawn_weights(config, 3);
   const model::ModelConfig narrow = narrowed_config(config, {96, 3});  // inner width 256
   // Channels 3, 6, 9, ... 96 weigh nothing; neurons from 256 on have small down weights.
   const at::Tensor dead = at::arange(1, 33) * 3;
@@ -63,7 +58,7 @@ TEST(Narrow, ATensorThatWeighsNothingIsDropped) {
 
 TEST(Narrow, RowsKeepTheirSumOfSquares) {
   const model::ModelConfig config = wide_config();
-  const NamedTensors named = random_weights(config);
+  const NamedTensors named = testing::drawn_weights(config, 3);
   const model::ModelConfig narrow = narrowed_config(config, {32, 0});
   const NamedTensors kept = narrowed_weights(config, named, narrow);
   const double bound = 2 * 11 * 128 * 0x1p-24;
@@ -72,6 +67,18 @@ TEST(Narrow, RowsKeepTheirSumOfSquares) {
               1, bound);
   for (const model::ParamSpec& spec : model::parameters(narrow))
     EXPECT_EQ(kept.at(spec.name).sizes(), at::IntArrayRef(spec.shape)) << spec.name;
+}
+
+// Initial states and learned noise have a value a channel.
+TEST(Narrow, LearnedNoiseStaysWithItsChannel) {
+  model::ModelConfig config = wide_config();
+  config.arch = model::Arch::TrmStochastic;
+  NamedTensors named = testing::drawn_weights(config, 3);
+  const std::string noise(model::kLogScaleName);
+  named["H_init"] = named[noise] = at::arange(128, at::kFloat);
+  const NamedTensors kept = narrowed_weights(config, named, narrowed_config(config, {32, 0}));
+  EXPECT_EQ(kept.at(noise).size(0), 32);
+  EXPECT_TRUE(at::equal(kept.at(noise), kept.at("H_init")));
 }
 
 TEST(Narrow, RefusesWhatWouldGrowOrIsNoTokenMixer) {

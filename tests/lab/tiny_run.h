@@ -48,13 +48,18 @@ inline std::vector<task::Example> tiny_boards(int64_t count, uint64_t seed) {
   return boards;
 }
 
+inline NamedTensors drawn_weights(const model::ModelConfig& config, uint64_t seed) {
+  Rng rng(seed);
+  return initial_weights(config, rng);
+}
+
 inline Recipe tiny_recipe() { return parse_recipe(kTinyRecipe, "tiny"); }
 
 inline BoardPool tiny_pool() { return {sudoku(), {{tiny_boards(64, 3), 1.0}}}; }
 
 inline LoadedRun tiny_start(const Recipe& recipe) {
-  Rng rng(static_cast<uint64_t>(recipe.seed));
-  return {fresh_run(recipe, initial_weights(recipe.model, rng), at::kCPU), std::nullopt};
+  const NamedTensors weights = drawn_weights(recipe.model, static_cast<uint64_t>(recipe.seed));
+  return {fresh_run(recipe, weights, at::kCPU), std::nullopt};
 }
 
 }  // namespace driftless::lab::testing

@@ -61,5 +61,16 @@ TEST(Widen, RefusesWhatDoesNotDouble) {
   expect_error(ErrorCode::Unsupported, "inner width doubles", [&] { widened_config(config); });
 }
 
+TEST(Widen, LearnedNoiseIsThatOfBothCopiesOfAChannel) {
+  model::ModelConfig config = narrow_config();
+  config.arch = model::Arch::TrmStochastic;
+  Rng rng(3);
+  NamedTensors named = initial_weights(config, rng);
+  const std::string noise(model::kLogScaleName);
+  named[noise] = at::arange(64, at::kFloat);
+  const NamedTensors wide = widened_weights(config, named, rng);
+  EXPECT_TRUE(at::equal(wide.at(noise), at::cat({named[noise], named[noise]})));
+}
+
 }  // namespace
 }  // namespace driftless::lab

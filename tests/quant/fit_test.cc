@@ -2,6 +2,9 @@
 #include "driftless/quant/fit.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -68,6 +71,32 @@ TEST(Fit, IsNeverWorseThanTheRuleOfLeastError) {
     EXPECT_LE(error_of(quantize_by_fit(quantizer, matrix), values),
               error_of(quantizer.quantize(matrix), values) + 512 * 0x1p-21 * 0.25)
         << text;
+  }
+}
+
+TEST(Fit, ZerosStayZerosAndTheLargestFloatsStayFinite) {
+  for (const char* text : kSpecs) {
+    const Quantizer quantizer(parse_quant_spec(text));
+    for (const float value : {0.0f, FLT_MIN, FLT_MAX}) {
+      const std::vector<float> values(40, value);
+      const QuantizedMatrix matrix = quantize_by_fit(quantizer, {values.data(), 1, 40});
+      std::vector<float> decoded(values.size());
+      dequantize(matrix, {decoded.data(), 1, 40});
+      for (const float got : decoded) EXPECT_TRUE(std::isfinite(got)) << text << " " << value;
+      if (value == 0) {
+        EXPECT_EQ(decoded, values) << text;
+      }
+    }
+  }
+}
+
+TEST(Fit, ValuesThatAreNotFiniteAreRefused) {
+  for (const float bad : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    std::vector<float> values(64, 1.0f);
+    values[40] = bad;
+    driftless::testing::expect_error(ErrorCode::Numeric, "finite", [&] {
+      quantize_by_fit(Quantizer(parse_quant_spec(kSpecs[0])), {values.data(), 2, 32});
+    });
   }
 }
 

@@ -18,8 +18,8 @@
 #include "driftless/cli/terminal/watch.h"
 #include "driftless/reason/boards.h"
 #include "driftless/run/boards.h"
-#include "driftless/run/evaluation.h"
 #include "driftless/run/model.h"
+#include "driftless/run/score/evaluation.h"
 #include "driftless/simulate/accumulator_observer.h"
 #include "driftless/simulate/cpu_reasoner.h"
 

@@ -16,11 +16,11 @@
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/cli/terminal/watch.h"
-#include "driftless/run/against.h"
 #include "driftless/run/boards.h"
-#include "driftless/run/evaluation.h"
-#include "driftless/run/evaluation_json.h"
-#include "driftless/run/votes.h"
+#include "driftless/run/score/against.h"
+#include "driftless/run/score/evaluation.h"
+#include "driftless/run/score/evaluation_json.h"
+#include "driftless/run/score/votes.h"
 
 namespace driftless::cli {
 namespace {

@@ -59,7 +59,7 @@ store::PackedModel packed_by_search(const QuantizeOptions& options,
                     "quantize: --bits looks for quantizers and methods itself; expected no "
                     "--weights, --acts, --plan or --method beside it");
   return run::search_bits(checkpoint, options.bits, asked, backend, [](const run::Tried& tried) {
-    std::printf("%-12s error %.4f  %-7s %s\n", tried.step.c_str(), tried.error,
+    std::printf("%-12s error %.4f  %-7s %s\n", tried.change.c_str(), tried.error,
                 tried.is_kept ? "kept" : "dropped", tried.scheme.c_str());
     std::fflush(stdout);
   });
@@ -90,10 +90,10 @@ void add_quantize_command(const Verb& verb) {
       verb.add_output("--out", options->output, "packed model to write (safetensors)").required();
   verb.accepts_old("OUT", out);
   add_scheme_flags(verb, options->scheme);
-  verb.add_option(
-          "--method", options->method,
-          "how weights are rounded; clip: scales of least error; gptq: makes up for errors of "
-          "weights; gptaq: and of activations; fit: weights that training left on a grid")
+  verb.add_option("--method", options->method,
+                  "how weights are rounded: nearest, gptq (makes up for its errors) or gptaq (for "
+                  "those of activations too); clip, alone or before one, takes scales of least "
+                  "error by their rule, fit the best of all that blocks with scale= can store")
       .one_of(run::all_methods())
       .shows_default()
       .group("Quantization");

@@ -26,7 +26,7 @@
 namespace driftless::cli {
 namespace {
 
-struct StudyOptions {
+struct StudyCommandOptions {
   run::StudyOptions flags;
   std::string recipe;
   std::string rows;  // empty: all
@@ -93,7 +93,7 @@ Stretch parse_stretch(const std::string& text, int64_t count) {
   return {*first, *last - *first + 1};
 }
 
-void run_study(const StudyOptions& options) {
+void run_recipe(const StudyCommandOptions& options) {
   study::StudyRecipe recipe = study::load_recipe(find_recipe(options.recipe));
   for (const std::string& override : options.flags.overrides)
     study::override_rows(recipe, override);
@@ -124,7 +124,7 @@ void run_study(const StudyOptions& options) {
 }  // namespace
 
 void add_study_command(const Verb& verb) {
-  auto options = std::make_shared<StudyOptions>();
+  auto options = std::make_shared<StudyCommandOptions>();
   verb.add_input("recipe", options->recipe, "a recipe (TOML), or the name of one in recipes/study")
       .required();
   const Flag model =
@@ -160,7 +160,7 @@ void add_study_command(const Verb& verb) {
       "--out granularity.jsonl");
   verb.runs([options] {
     if (options->flags.model.empty()) options->flags.model = default_model().string();
-    run_study(*options);
+    run_recipe(*options);
   });
 }
 

@@ -198,7 +198,8 @@ void add_narrow(const Verb& verb) {
   verb.add_option("--width", options->width, "hidden size of the narrow model")
       .positive()
       .required();
-  verb.add_option("--expansion", options->expansion, "of its SwiGLUs (default: the model's)")
+  verb.add_option("--expansion", options->expansion,
+                  "inner width of its SwiGLUs over the width (default: the model's)")
       .between(0, kNoLimit);
   verb.example(
       "driftless train narrow models/sudoku-small.safetensors --width 128 --out narrow.st");
@@ -228,11 +229,12 @@ void add_train_command(const Verb& verb) {
   add_check(verb.add_verb("check", "whether a device computes what the CPU computes"));
   add_disjoint(verb.add_verb("disjoint", "whether pool and evaluation share boards"));
   add_widen(verb.add_verb("widen", "a model of twice the width that computes the same"));
-  add_narrow(verb.add_verb("narrow", "a start for a narrower model, with what weighs most"));
+  add_narrow(verb.add_verb(
+      "narrow", "a narrower model to train on from, of the channels with the largest weights"));
   verb.example(
       "driftless train recipes/sudoku-4x4.toml --out run\n"
-      "Ctrl-C or SIGTERM saves what the last whole step has left and exits with 128 + the signal; "
-      "--resume goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and "
+      "Ctrl-C or SIGTERM saves the run as its last whole step left it and exits with 128 + the "
+      "signal; --resume goes on.\nSeveral processes: start it by mpirun or srun (MASTER_ADDR and "
       "MASTER_PORT say where rank 0 listens).");
   verb.runs([request] { train(*request); });
 }

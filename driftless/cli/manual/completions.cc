@@ -11,18 +11,18 @@
 namespace driftless::cli {
 namespace {
 
-struct FilledPlace {
+struct VerbPlace {
   std::string path;  // "driftless codec error"
   const VerbText* verb;
 };
 
-void add_places(const VerbText& verb, const std::string& path, std::vector<FilledPlace>& places) {
+void add_places(const VerbText& verb, const std::string& path, std::vector<VerbPlace>& places) {
   places.push_back({path, &verb});
   for (const VerbText& inner : verb.verbs) add_places(inner, path + " " + inner.name, places);
 }
 
-std::vector<FilledPlace> places_of(const VerbText& program) {
-  std::vector<FilledPlace> places;
+std::vector<VerbPlace> places_of(const VerbText& program) {
+  std::vector<VerbPlace> places;
   add_places(program, program.name, places);
   return places;
 }
@@ -43,9 +43,9 @@ std::string fish_quoted(std::string_view text) {
 }
 
 /// The places below the program as patterns of a case, joined by `between`.
-std::string patterns(const std::vector<FilledPlace>& places, const char* between) {
+std::string patterns(const std::vector<VerbPlace>& places, const char* between) {
   std::string out;
-  for (const FilledPlace& place : places) {
+  for (const VerbPlace& place : places) {
     if (place.path.find(' ') == std::string::npos) continue;
     out += (out.empty() ? "" : between) + shell_quoted(place.path);
   }
@@ -69,7 +69,7 @@ bool takes_number(const FlagText& flag) { return !flag.value.empty() && !takes_t
 }  // namespace
 
 std::string bash_completion(const VerbText& program) {
-  const std::vector<FilledPlace> places = places_of(program);
+  const std::vector<VerbPlace> places = places_of(program);
   std::string out = "# bash completion of driftless\n_driftless() {\n";
   out += "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n";
   out += "  local place=" + program.name + " word verbs='' flags='' texts='' numbers=''\n";
@@ -100,7 +100,7 @@ complete -o default -F _driftless driftless driftless-mpi
 }
 
 std::string zsh_completion(const VerbText& program) {
-  const std::vector<FilledPlace> places = places_of(program);
+  const std::vector<VerbPlace> places = places_of(program);
   std::string out = "#compdef driftless driftless-mpi\n";
   out += "local place=" + program.name + " word texts numbers\nlocal -a verbs flags\n";
   out += "for word in ${words[2,CURRENT-1]}; do\n  case \"$place $word\" in\n    (";
@@ -131,7 +131,7 @@ fi
 }
 
 std::string fish_completion(const VerbText& program) {
-  const std::vector<FilledPlace> places = places_of(program);
+  const std::vector<VerbPlace> places = places_of(program);
   std::string out = "# fish completion of driftless\nfunction __driftless_at\n";
   out += "    set -l place " + program.name + "\n    for word in (commandline -opc)[2..-1]\n";
   out += "        switch \"$place $word\"\n            case " + patterns(places, " ") + "\n";

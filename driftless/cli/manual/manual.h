@@ -37,7 +37,8 @@ struct EnvironmentText {
 inline constexpr std::array<EnvironmentText, 5> kEnvironment = {{
     {"DRIFTLESS_DATA", "the folder that has models and recipes, in place of the installed one"},
     {"DRIFTLESS_ISA", "the best instruction set that kernels may use; driftless info lists them"},
-    {"DRIFTLESS_MIXERS", "on a GPU: fused (default), forward (apart for gradients) or apart"},
+    {"DRIFTLESS_MIXERS",
+     "mixers on a Hopper GPU: fused (default), forward (fused without gradients only), apart"},
     {"DRIFTLESS_THREADS", "threads where --threads is not given (default: all)"},
     {"NO_COLOR", "set to anything: no colors"},
 }};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include <ATen/core/grad_mode.h>
@@ -58,6 +59,63 @@ double median_ms(at::Device device, const std::function<void()>& call) {
   return times[times.size() / 2];
 }
 
+/// A row of the benchmark.
+struct Piece {
+  const char* name;
+  double gflop;
+  int64_t values;  // of its operands and results in device memory; 0 where not counted
+  std::function<void()> call;
+};
+
+SwigluWeights random_weights(int64_t width, int64_t inner, NormAxis axis,
+                             const at::TensorOptions& options) {
+  const auto master = [&](at::IntArrayRef sizes) {
+    return at::randn(sizes, options).to(at::kFloat).set_requires_grad(true);
+  };
+  SwigluWeights w{master({2 * inner, width}), master({width, inner}), {}, {}};
+  w.gate_up_copy = w.gate_up.detach().to(options.dtype());
+  if (axis == NormAxis::Tokens) w.gate_up_copy = w.gate_up_copy.t().contiguous();
+  w.down_copy = w.down.detach().to(options.dtype());
+  return w;
+}
+
+/// The operations of a token mixer apart, on states h [B, T, D].
+std::vector<Piece> token_pieces(const at::Tensor& h, const SwigluWeights& weights, double gflop) {
+  const int64_t b = h.size(0), t = h.size(1), d = h.size(2), inner = weights.down.size(1);
+  const at::Tensor up = weights.gate_up_copy.t().unsqueeze(0).expand({b, 2 * inner, t});
+  const at::Tensor down = weights.down_copy.unsqueeze(0).expand({b, t, inner});
+  const at::Tensor gate_up = at::randn({b, 2 * inner, d}, h.options());
+  const at::Tensor act = at::randn({b, inner, d}, h.options());
+  const at::Tensor update = at::randn_like(h);
+  const int64_t state = h.numel(), weight = weights.gate_up.numel();
+  return {
+      {"tokens gate_up", gflop * 2 / 3, state + weight + gate_up.numel(), [=] { at::bmm(up, h); }},
+      {"tokens swiglu", 0, gate_up.numel() + act.numel(), [=] { swiglu_forward(gate_up, b); }},
+      {"tokens down", gflop / 3, act.numel() + weight / 2 + state, [=] { at::bmm(down, act); }},
+      {"tokens norm", 0, 3 * state,
+       [=] { residual_norm_forward(h, update, NormAxis::Tokens, 1e-5); }}};
+}
+
+/// Those of a channel mixer.
+std::vector<Piece> channel_pieces(const at::Tensor& h, const SwigluWeights& weights, double gflop) {
+  const int64_t count = h.size(0) * h.size(1), inner = weights.down.size(1);
+  const at::Tensor rows = h.view({count, h.size(2)});
+  const at::Tensor up = weights.gate_up_copy.t();
+  const at::Tensor down = weights.down_copy.t();
+  const at::Tensor gate_up = at::randn({count, 2 * inner}, h.options());
+  const at::Tensor act = at::randn({count, inner}, h.options());
+  const at::Tensor update = at::randn_like(h);
+  const int64_t state = h.numel(), weight = weights.gate_up.numel();
+  return {
+      {"channels gate_up", gflop * 2 / 3, state + weight + gate_up.numel(),
+       [=] { at::mm(rows, up); }},
+      {"channels swiglu", 0, gate_up.numel() + act.numel(),
+       [=] { swiglu_forward(gate_up, count); }},
+      {"channels down", gflop / 3, act.numel() + weight / 2 + state, [=] { at::mm(act, down); }},
+      {"channels norm", 0, 3 * state,
+       [=] { residual_norm_forward(h, update, NormAxis::Channels, 1e-5); }}};
+}
+
 }  // namespace
 
 double step_gflop(const BenchShape& shape) {
@@ -85,69 +143,36 @@ double measured_peak_gflops(at::Device device) {
 void bench_pieces(const BenchShape& shape, at::Device device,
                   const std::function<void(const BenchResult&)>& report) {
   if (shape.model.mixer != model::Mixer::Tokens) return;
-  const int64_t b = shape.boards;
   const int64_t t = model::positions_count(shape.model);
   const int64_t d = shape.model.hidden_size;
-  const int64_t it = model::swiglu_inner(t, shape.model.expansion);
-  const int64_t id = model::swiglu_inner(d, shape.model.expansion);
   const Work work = block_work(shape);
   const auto options = at::TensorOptions(activation_type(device)).device(device);
-  const auto random = [&](at::IntArrayRef sizes) { return at::randn(sizes, options); };
+  const auto inner = [&](int64_t width) {
+    return model::swiglu_inner(width, shape.model.expansion);
+  };
+  const at::Tensor h = at::randn({shape.boards, t, d}, options);
+  const SwigluWeights tokens = random_weights(t, inner(t), NormAxis::Tokens, options);
+  const SwigluWeights channels = random_weights(d, inner(d), NormAxis::Channels, options);
   const double bytes_each = device.is_cuda() ? 2e-9 : 4e-9;  // in 10^9
-  const auto time = [&](const char* name, double gflop, int64_t values,
-                        const std::function<void()>& call) {
-    report({name, median_ms(device, call), gflop, bytes_each * static_cast<double>(values)});
+  const auto time = [&](const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces)
+      report({piece.name, median_ms(device, piece.call), piece.gflop,
+              bytes_each * static_cast<double>(piece.values)});
   };
-  const at::Tensor h = random({b, t, d});
-  const at::Tensor rows = h.view({b * t, d});
-  const auto weights = [&](int64_t width, int64_t inner, bool is_transposed) {
-    SwigluWeights w{random({2 * inner, width}).to(at::kFloat).set_requires_grad(true),
-                    random({width, inner}).to(at::kFloat).set_requires_grad(true),
-                    {},
-                    {}};
-    w.gate_up_copy = w.gate_up.detach().to(options.dtype());
-    if (is_transposed) w.gate_up_copy = w.gate_up_copy.t().contiguous();
-    w.down_copy = w.down.detach().to(options.dtype());
-    return w;
-  };
-  const SwigluWeights tokens = weights(t, it, true);
-  const SwigluWeights channels = weights(d, id, false);
   {
     const at::NoGradGuard no_gradients;
-    const at::Tensor up_t = tokens.gate_up_copy.t().unsqueeze(0).expand({b, 2 * it, t});
-    const at::Tensor down_t = tokens.down_copy.unsqueeze(0).expand({b, t, it});
-    const at::Tensor inner_t = random({b, 2 * it, d});
-    const at::Tensor act_t = random({b, it, d});
-    const at::Tensor update = random({b, t, d});
-    const at::Tensor inner_d = random({b * t, 2 * id});
-    const at::Tensor act_d = random({b * t, id});
-    const int64_t state = h.numel();
-    const int64_t up_weight = tokens.gate_up.numel();
-    const int64_t wide_weight = channels.gate_up.numel();
-    time("tokens gate_up", work.tokens * 2 / 3, state + up_weight + inner_t.numel(),
-         [&] { at::bmm(up_t, h); });
-    time("tokens swiglu", 0, inner_t.numel() + act_t.numel(), [&] { swiglu_forward(inner_t, b); });
-    time("tokens down", work.tokens / 3, act_t.numel() + up_weight / 2 + state,
-         [&] { at::bmm(down_t, act_t); });
-    time("tokens norm", 0, 3 * state,
-         [&] { residual_norm_forward(h, update, NormAxis::Tokens, 1e-5); });
-    time("channels gate_up", work.channels * 2 / 3, state + wide_weight + inner_d.numel(),
-         [&] { at::mm(rows, channels.gate_up_copy.t()); });
-    time("channels swiglu", 0, inner_d.numel() + act_d.numel(),
-         [&] { swiglu_forward(inner_d, b * t); });
-    time("channels down", work.channels / 3, act_d.numel() + wide_weight / 2 + state,
-         [&] { at::mm(act_d, channels.down_copy.t()); });
-    time("channels norm", 0, 3 * state,
-         [&] { residual_norm_forward(h, update, NormAxis::Channels, 1e-5); });
-    time("mix_tokens forward", work.tokens, 0, [&] { mix_tokens(h, tokens, 1e-5); });
-    time("mix_channels forward", work.channels, 0, [&] { mix_channels(h, channels, 1e-5); });
+    time(token_pieces(h, tokens, work.tokens));
+    time(channel_pieces(h, channels, work.channels));
+    time({{"mix_tokens forward", work.tokens, 0, [&] { mix_tokens(h, tokens, 1e-5); }},
+          {"mix_channels forward", work.channels, 0, [&] { mix_channels(h, channels, 1e-5); }}});
   }
   const at::Tensor leaf = h.detach().set_requires_grad(true);
   const auto both_ways = [&](auto mix, const SwigluWeights& w) {
     torch::autograd::backward({mix(leaf, w, 1e-5, int64_t{0})}, {h});
   };
-  time("mix_tokens both ways", 3 * work.tokens, 0, [&] { both_ways(mix_tokens, tokens); });
-  time("mix_channels both ways", 3 * work.channels, 0, [&] { both_ways(mix_channels, channels); });
+  time({{"mix_tokens both ways", 3 * work.tokens, 0, [&] { both_ways(mix_tokens, tokens); }},
+        {"mix_channels both ways", 3 * work.channels, 0,
+         [&] { both_ways(mix_channels, channels); }}});
 }
 
 }  // namespace driftless::lab

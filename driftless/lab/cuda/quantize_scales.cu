@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float scales and those of blocks with scale=: the extent of each run, what calibration makes of
-// it, the scale, and quantizing.
+// Float scales: the extent of each run, what calibration makes of it, the scale, and quantizing.
 #include <algorithm>
-#include <iterator>
-#include <type_traits>
-#include <utility>
 
 #include "driftless/formats/block.h"
 #include "driftless/formats/e8m0fnu.h"
+#include "driftless/lab/cuda/quantize_extent.cuh"
 #include "driftless/lab/cuda/quantize_rounding.cuh"
 #include "driftless/lab/cuda/quantize_teams.cuh"
 #include "driftless/quant/calibrate/threshold.h"
@@ -20,24 +17,6 @@ using quant::Extent;
 using quant::QuantSpec;
 using quant::Scale;
 
-/// Values that are not finite are noted when the scales are applied; until then they must not lead
-/// the search for a scale astray.
-__device__ Extent finite(Extent extent) {
-  const bool is_finite = isfinite(extent.low) && isfinite(extent.high);
-  return is_finite ? extent : Extent{-1, 1};
-}
-
-template <int kLanes, class T>
-__device__ Extent extent_of(const Run& run, int64_t lane, const T* values) {
-  Extent extent;
-  for (int64_t i = lane; i < run.length; i += kLanes) {
-    const float x = static_cast<float>(values[run.first + i * run.stride]);
-    extent.low = fminf(extent.low, x);
-    extent.high = fmaxf(extent.high, x);
-  }
-  return finite({team_least(extent.low, kLanes), -team_least(-extent.high, kLanes)});
-}
-
 template <int kLanes, class T>
 __global__ void extent_kernel(bool is_asymmetric, MatricesShape shape, int64_t group, int64_t runs,
                               const T* values, Extent* out) {
@@ -48,51 +27,6 @@ __global__ void extent_kernel(bool is_asymmetric, MatricesShape shape, int64_t g
   const Extent extent = extent_of<kLanes>(run, lane, values);
   const float absmax = fmaxf(extent.high, -extent.low);
   if (lane == 0) out[run.index] = is_asymmetric ? extent : Extent{-absmax, absmax};
-}
-
-/// As quant::block_scale.
-template <int kLanes, class T, class Rounding>
-__global__ void stored_scale_kernel(Rounding round, formats::Element element,
-                                    formats::ScaleRule rule, bool is_least_error,
-                                    MatricesShape shape, int64_t group, int64_t runs,
-                                    const T* values, Scale* scales) {
-  const int64_t id = (static_cast<int64_t>(blockIdx.x) * kTeamThreads + threadIdx.x) / kLanes;
-  if (id >= runs) return;
-  const int64_t lane = threadIdx.x % kLanes;
-  const Run run = find_run(shape, group, id);
-  const Extent extent = extent_of<kLanes>(run, lane, values);
-  const float absmax = fmaxf(extent.high, -extent.low);
-  const float sign = formats::scale_sign(rule.format, extent.low, extent.high);
-  const float nearest =
-      formats::round_scale(rule, quant::scalar::symmetric_scale(element, absmax).scale);
-  const float unit = formats::error_unit(absmax);
-  const auto error_under = [&](float scale) {
-    const float step = scale * unit;
-    uint32_t sum = 0;
-    for (int64_t i = lane; i < run.length; i += kLanes) {
-      const float scaled = static_cast<float>(values[run.first + i * run.stride]) / scale;
-      const float error = (scaled - round(scaled)) * step;
-      sum += __float2uint_rn(error * error);
-    }
-    return team_sum(sum, kLanes);
-  };
-  float best = sign * nearest;
-  if (is_least_error) {
-    uint32_t least = error_under(best);
-    const auto attempt = [&](int eighths) {
-      const float scale = sign * formats::step_scale(rule.format, nearest, eighths);
-      const uint32_t error = error_under(scale);
-      if (error >= least) return;
-      best = scale;
-      least = error;
-    };
-    // Device code reads constants of the host by their values alone.
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      (attempt(std::integral_constant<int, formats::kScaleSteps[I]>::value), ...);
-    }
-    (std::make_index_sequence<std::size(formats::kScaleSteps)>{});
-  }
-  if (lane == 0) scales[run.index] = {best, 0};
 }
 
 /// The values of a run, or of a whole matrix where group is 0, in the order of the rows.
@@ -315,25 +249,6 @@ void extents(const QuantSpec& spec, MatricesShape shape, int64_t group, Real typ
                                                   group, runs, static_cast<const T*>(values), out);
   });
   check_launch("extents");
-}
-
-void stored_scales(const QuantSpec& spec, MatricesShape shape, Real type, const void* values,
-                   Scale* scales, Stream stream) {
-  const int64_t runs = run_count(shape, spec.group);
-  const int64_t team = shape.lie == Lie::Rows ? 32 : 1;
-  with_real(type, [&](auto real) {
-    with_block_rounding(spec.format->element, [&](auto round) {
-      using T = decltype(real);
-      using Rounding = decltype(round);
-      const auto kernel = shape.lie == Lie::Rows ? stored_scale_kernel<32, T, Rounding>
-                                                 : stored_scale_kernel<1, T, Rounding>;
-      kernel<<<blocks_for(runs * team, kTeamThreads), kTeamThreads, 0,
-               static_cast<cudaStream_t>(stream)>>>(
-          round, spec.format->element, spec.scale_rule(), spec.rule == formats::ExponentRule::Mse,
-          shape, spec.group, runs, static_cast<const T*>(values), scales);
-    });
-  });
-  check_launch("stored_scales");
 }
 
 void calibrate_extents(const QuantSpec& spec, MatricesShape shape, int64_t group, Real type,

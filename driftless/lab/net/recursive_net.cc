@@ -218,10 +218,10 @@ States RecursiveNet::run_without_gradients(int64_t end_call, const States& state
 }
 
 void RecursiveNet::rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
-                                StepTap& tap) const {
+                                const StepOptions& options) const {
   const at::NoGradGuard no_gradients;
   [[maybe_unused]] const States end =
-      run({first_call, std::ssize(calls_), 0}, states, embed(inputs), {.tap = &tap});
+      run({first_call, std::ssize(calls_), 0}, states, embed(inputs), options);
 }
 
 at::Tensor RecursiveNet::answer_logits(const at::Tensor& h, const Site& site) const {

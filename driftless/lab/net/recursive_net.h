@@ -67,9 +67,9 @@ class RecursiveNet {
                                 const StepOptions& options = {}) const;
 
   /// The step's calls from number `first_call` on, of states that the ones before have left.
-  /// Without gradients; the tap sees them.
+  /// Without gradients, all boards at a time; the tap of the options sees them.
   void rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
-                    StepTap& tap) const;
+                    const StepOptions& options) const;
 
   /// What a board starts from, [boards, T, D] in the type of the activations. EqR draws it from
   /// torch's generator; the others share one vector between all rows, so copy before writing.

@@ -220,7 +220,7 @@ std::string mixers_note(const model::ModelConfig& config, at::Device device) {
   if (has_tokens) note += std::string("tokens ") + (fuses_t ? "fused, " : "apart, ");
   note += std::string("channels ") + (fuses_d ? "fused" : "apart");
   if (!runs_mixers(h, cuda::Pass::Forward))
-    return note + ": they need bfloat16 on a Hopper GPU, and DRIFTLESS_MIXERS not to forbid them";
+    return note + ": fused ones need a Hopper GPU, and DRIFTLESS_MIXERS to allow them";
   if (!runs_mixers(h, cuda::Pass::Backward)) note += ", without gradients only";
   if (fuses_d && (fuses_t || !has_tokens)) return note;
   return note + ": this shape does not fit (" + std::to_string(positions) + " positions, " +

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/quant/learned_rounding.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "driftless/base/error.h"
+#include "driftless/formats/float_bits.h"
 #include "driftless/quant/kernels/rounding.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/quant/runs.h"
@@ -23,30 +25,30 @@ void require_roundable(const quant::QuantSpec& spec, std::string_view where) {
 LearnedRounding::LearnedRounding(const Layout& layout, const quant::QuantPlan& plan,
                                  const at::Tensor& origin) {
   const at::Tensor exact = origin.to(at::kCPU).contiguous();
-  at::Tensor steps = at::ones_like(exact);
+  at::Tensor spacing = at::ones_like(exact);
   at::Tensor reach = at::zeros_like(exact);
   at::Tensor lowest = at::zeros_like(exact);
   at::Tensor most = at::zeros_like(exact);
   for (const quant::LayerPlan& layer : plan.layers) {
     if (layer.weights.is_none()) continue;
     const formats::Element& element = layer.weights.format->element;
-    const float step = formats::power_of_two(element.min_exponent - element.mantissa_bits);
+    const float unit = formats::power_of_two(element.min_exponent - element.mantissa_bits);
     const at::Tensor weight = layout.view(exact, layer.name).contiguous();
     const quant::ConstMat matrix{weight.data_ptr<float>(), weight.size(0), weight.size(1)};
     const std::vector<quant::Scale> scales = quant::weight_quantizer(layer).scales_of(matrix);
-    float* const of_layer = layout.view(steps, layer.name).data_ptr<float>();
+    float* const of_layer = layout.view(spacing, layer.name).data_ptr<float>();
     quant::for_each_run(
         layer.weights, matrix.rows, matrix.cols, [&](int64_t index, int64_t first, int64_t length) {
-          std::fill_n(of_layer + first, length, step * scales[static_cast<size_t>(index)].scale);
+          std::fill_n(of_layer + first, length, unit * scales[static_cast<size_t>(index)].scale);
         });
-    layout.view(reach, layer.name).copy_(layout.view(steps, layer.name).abs() / 2);
-    layout.view(lowest, layer.name).fill_(element.min / step);
-    layout.view(most, layer.name).fill_(element.max / step);
+    layout.view(reach, layer.name).copy_(layout.view(spacing, layer.name).abs() / 2);
+    layout.view(lowest, layer.name).fill_(element.min / unit);
+    layout.view(most, layer.name).fill_(element.max / unit);
   }
   const auto there = [&](const at::Tensor& tensor) { return tensor.to(origin.device()); };
   least_ = there(exact - reach);
   most_ = there(exact + reach);
-  steps_ = there(steps);
+  spacing_ = there(spacing);
   lowest_code_ = there(lowest);
   most_code_ = there(most);
   is_rounded_ = there(reach.gt(0));
@@ -55,8 +57,8 @@ LearnedRounding::LearnedRounding(const Layout& layout, const quant::QuantPlan& p
 void LearnedRounding::confine(at::Tensor& weights) const { weights.clamp_(least_, most_); }
 
 at::Tensor LearnedRounding::rounded(const at::Tensor& weights) const {
-  const at::Tensor codes = (weights / steps_).round().clamp(lowest_code_, most_code_);
-  return at::where(is_rounded_, codes * steps_, weights);
+  const at::Tensor codes = (weights / spacing_).round().clamp(lowest_code_, most_code_);
+  return at::where(is_rounded_, codes * spacing_, weights);
 }
 
 }  // namespace driftless::lab

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights that learn how they are rounded, and nothing else. Each block keeps the scale that the
 // float weights have under the plan, so that a code is round(w / s); and no weight may leave its
-// float value by more than half a step, so that its code is one of the two next to that value.
-// What the plan does not quantize stays as it is.
+// float value by more than half the spacing of its codes, so that its code is one of the two next
+// to that value. What the plan does not quantize stays as it is.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,8 +29,8 @@ class LearnedRounding {
 
  private:
   at::Tensor least_, most_;             // of weights
-  at::Tensor steps_;                    // of the grid; negative under a negative scale
-  at::Tensor lowest_code_, most_code_;  // in steps
+  at::Tensor spacing_;                  // of codes; negative under a negative scale
+  at::Tensor lowest_code_, most_code_;  // in spacings
   at::Tensor is_rounded_;
 };
 

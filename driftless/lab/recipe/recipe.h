@@ -40,9 +40,9 @@ struct QuantRecipe {
   bool iteration_norm = false;  ///< E4: static scales of its own for each network call of a step
   double scale_lr = 1e-3;       ///< of learned scales' logarithms; the schedule is that of `lr`
   double distill = 0;           ///< E5: weight of the distance to the float model's states
-  bool distill_local =
-      false;           ///< the float model starts the differentiated calls where the other one does
-  bool labels = true;  ///< whether answers and halting count beside the distance
+  /// Whether the float model starts the differentiated calls from the quantized model's states.
+  bool distill_local = false;
+  bool labels = true;              ///< whether answers and halting count beside the distance
   int64_t calibration_boards = 8;  ///< for the start of static activation scales
 };
 

@@ -57,7 +57,7 @@ at::Tensor Teacher::local_distance(const States& start, const Inputs& inputs,
                                    const StateTrail& trail) const {
   StateTrail followed;
   net_.rest_of_step(first_gradient_, trail.after(static_cast<size_t>(first_gradient_), start),
-                    inputs, followed);
+                    inputs, {.tap = &followed, .between = between_});
   return apart(trail, followed);
 }
 

@@ -49,9 +49,11 @@ class Metrics {
     std::string kept;
     for (const std::string_view line : split(text, '\n')) {
       const Json parsed = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (!parsed.is_object() || parsed.value("step", step + 1) > step) continue;
+      const bool has_step =
+          parsed.is_object() && parsed.contains("step") && parsed["step"].is_number_integer();
+      if (!has_step || parsed["step"] > step) continue;
       kept.append(line).push_back('\n');
-      if (parsed.value("kind", "") == "eval") evaluated_ = parsed.value("step", step);
+      if (parsed.contains("kind") && parsed["kind"] == "eval") evaluated_ = parsed["step"];
     }
     if (kept != text) write_file_atomic(path_, kept);
   }

@@ -111,7 +111,7 @@ TEST_F(Eval, SaysWhatWasLostAndGainedAgainstAnEarlierOne) {
   earlier("....");
   expect_failure(eval(flags), 10, "lacks board 1 of the data");
   write_file_atomic(file("p.jsonl"), std::string("{}\n"));
-  expect_failure(eval(flags), 12, "p.jsonl:1: expected a line of eval --predictions");
+  expect_failure(eval(flags), 12, "p.jsonl:1: got '{}', expected a line of eval --predictions");
 }
 
 TEST_F(Eval, RunsInBf16) {

@@ -73,6 +73,7 @@ const std::vector<Command> kCommands = {
     {"eval @other --data @in --predictions OUT", "--predictions", "--data"},
     {"eval @other --data @in --json OUT", "--json", "--data"},
     {"eval @other --data @in --submission OUT", "--submission", "--data"},
+    {"eval @other --data @other --against @in --predictions OUT", "--predictions", "--against"},
     {"eval @other --data @other --identifiers @in --json OUT", "--json", "--identifiers"},
     {"eval @other --data @other --plan @in --json OUT", "--json", "--plan"},
     {"ladder @in --data @other --out OUT", "--out", "model"},

@@ -6,16 +6,15 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "tests/lab/plain_net.h"
+#include "tests/lab/tensors.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless::lab {
 namespace {
 
-constexpr double kTolerance = 1e-12;  // sums of at most 37 terms of order 1 in float64
+using testing::waves;
 
-at::Tensor waves(const std::vector<int64_t>& sizes, double step) {
-  return at::sin(at::arange(c10::multiply_integers(sizes), at::kDouble) * step).view(sizes);
-}
+constexpr double kTolerance = 1e-12;  // sums of at most 37 terms of order 1 in float64
 
 TEST(Attention, TilesOfAnySizeGiveValuesAndGradientsOfThePlainForm) {
   constexpr int64_t kPositions = 37;

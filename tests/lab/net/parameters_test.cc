@@ -20,11 +20,6 @@ model::ModelConfig small_config() {
   return config;
 }
 
-NamedTensors parameter_weights(const model::ModelConfig& config) {
-  Rng rng(11);
-  return initial_weights(config, rng);
-}
-
 TEST(Parameters, TruncatedNormalHasItsDeviationAndEdge) {
   Rng rng(2);
   const at::Tensor values = truncated_normal({200000}, 0.5, rng);
@@ -48,7 +43,7 @@ TEST(Parameters, InitialWeightsFollowTheRules) {
 TEST(Parameters, FlatAndNamedAreInverse) {
   const model::ModelConfig config = small_config();
   const Layout layout(config);
-  NamedTensors weights = parameter_weights(config);
+  NamedTensors weights = testing::drawn_weights(config, 11);
   const at::Tensor flat = to_flat(layout, weights, "test");
   EXPECT_TRUE(at::equal(flat, to_flat(layout, to_named(layout, flat), "test")));
   expect_error(ErrorCode::InvalidArgument, "nose",

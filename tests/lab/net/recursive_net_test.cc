@@ -15,6 +15,7 @@
 #include "driftless/model/shapes.h"
 
 #include "tests/lab/plain_net.h"
+#include "tests/lab/tensors.h"
 #include "tests/simulate/random_model.h"
 #include "tests/testing/expect_error.h"
 
@@ -23,6 +24,7 @@ namespace {
 
 using driftless::testing::expect_error;
 using simulate::testing::NamedConfig;
+using testing::waves;
 
 constexpr int64_t kBoards = 3;
 // Some tens of sublayers of unit-scale values in float64, 2^-53 each, amplified by far less than a
@@ -32,11 +34,6 @@ constexpr double kFloat32Error = 1e-6;
 
 double relative_error(const at::Tensor& got, const at::Tensor& expected) {
   return (got.to(at::kDouble) - expected).norm().item<double>() / expected.norm().item<double>();
-}
-
-at::Tensor net_waves(const std::vector<int64_t>& sizes, double step) {
-  const int64_t count = c10::multiply_integers(sizes);
-  return at::sin(at::arange(count, at::kDouble) * step).view(sizes);
 }
 
 /// A net with random weights in float64, its inputs, and what they are made of.
@@ -49,15 +46,14 @@ struct Case {
     grads = at::zeros_like(flat);
     const std::vector<int64_t> state = {kBoards, model::positions_count(config),
                                         config.hidden_size};
-    start = {net_waves(state, 0.7), net_waves(state, 1.3)};
+    start = {waves(state, 0.7), waves(state, 1.3)};
     inputs.tokens = at::arange(kBoards * config.seq_len)
                         .remainder(config.vocab_size)
                         .to(at::kByte)
                         .view({kBoards, config.seq_len});
-    if (config.puzzle_emb_len > 0)
-      inputs.puzzles = net_waves({kBoards, config.puzzle_emb_ndim}, 0.9);
+    if (config.puzzle_emb_len > 0) inputs.puzzles = waves({kBoards, config.puzzle_emb_ndim}, 0.9);
     for (size_t i = 0; i < model::schedule(config).size(); ++i)
-      noise.push_back(net_waves(state, 2.1 + static_cast<double>(i)));
+      noise.push_back(waves(state, 2.1 + static_cast<double>(i)));
   }
 
   [[nodiscard]] RecursiveNet net() const {
@@ -85,7 +81,7 @@ struct Case {
 /// A number that every output has a part in.
 at::Tensor mixture(const StepOutput& output) {
   const at::Tensor direction =
-      net_waves(output.logits.sizes().vec(), 1.0).to(output.logits.scalar_type());
+      waves(output.logits.sizes().vec(), 1.0).to(output.logits.scalar_type());
   return (output.logits * direction).sum() + output.halt.sum() + 2 * output.go_on.sum();
 }
 

@@ -5,18 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/lab/tensors.h"
 #include "tests/testing/expect_error.h"
 
 namespace driftless::lab {
 namespace {
 
 using driftless::testing::expect_error;
+using testing::flag;
 
 at::Tensor scalars_of(const OptimizerOptions& options, double lr, int64_t t) {
   const cuda::StepScalars s = step_scalars(options, lr, t);
   return at::tensor({s.lr, s.inverse_bias1, s.inverse_root_bias2});
 }
-at::Tensor flag(bool value) { return at::full({}, value, at::kBool); }
 
 TEST(AdamATan2, HandComputedSteps) {
   OptimizerOptions options;

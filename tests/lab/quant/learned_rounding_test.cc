@@ -21,14 +21,14 @@ TEST(LearnedRounding, CodesAreTheTwoNextToTheFloatValue) {
       {.name = name, .weights = quant::parse_quant_spec("int4/block32,scale=e5m3")});
   const at::Tensor origin = at::zeros({layout.size()}, at::kFloat);
   at::Tensor row = layout.view(origin, name)[0];
-  constexpr float kStep = 13.0f / 128;  // the e5m3 scale nearest to 0.7 / 7
-  row[0] = 0.7f;                        // 6.89 steps
-  row[1] = 0.26f;                       // 2.56
+  constexpr float kSpacing = 13.0f / 128;  // the e5m3 scale nearest to 0.7 / 7
+  row[0] = 0.7f;                           // 6.89 spacings
+  row[1] = 0.26f;                          // 2.56
   row[2] = -0.26f;
   const LearnedRounding rounding(layout, plan, origin);
   const auto codes_of = [&](at::Tensor weights) {
     rounding.confine(weights);
-    return layout.view(rounding.rounded(weights), name)[0].narrow(0, 0, 4) / kStep;
+    return layout.view(rounding.rounded(weights), name)[0].narrow(0, 0, 4) / kSpacing;
   };
   const auto expected = [](float a, float b, float c, float d) {
     return at::tensor(at::ArrayRef<float>({a, b, c, d}));

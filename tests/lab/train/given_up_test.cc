@@ -33,6 +33,8 @@ struct Countdown {
   }
 };
 
+constexpr const char* kLocal = "weights = 'mxint4'\ndistill = 1.0\ndistill_local = true\n";
+
 Trainer trainer_of(const Recipe& recipe, Countdown& countdown) {
   if (recipe.has_quant) return qat_trainer(recipe, countdown.question());
   TrainerOptions options;
@@ -58,7 +60,8 @@ void expect_same(const Trainer& trainer, const Trainer& straight) {
 
 TEST(GivenUp, StepsComeAgainBitForBit) {
   for (const Recipe& recipe :
-       {tiny_recipe(), drawing_recipe(), qat_recipe("weights = 'mxint4'\ndistill = 1.0\n")}) {
+       {tiny_recipe(), drawing_recipe(), qat_recipe("weights = 'mxint4'\ndistill = 1.0\n"),
+        qat_recipe(kLocal)}) {
     Countdown never;
     Countdown countdown;
     Trainer straight = trainer_of(recipe, never);
@@ -78,6 +81,18 @@ TEST(GivenUp, StepsComeAgainBitForBit) {
     trainer.step();
     expect_same(trainer, straight);
   }
+}
+
+// The float model's calls beside the differentiated ones are as long as those.
+TEST(GivenUp, TheTeacherAsksInEachOfItsCalls) {
+  const auto questions_of = [](const Recipe& recipe) {
+    Countdown never;
+    Trainer trainer = trainer_of(recipe, never);
+    trainer.step();
+    return -1 - never.left;
+  };
+  // Three differentiated calls of one block, two questions each.
+  EXPECT_EQ(questions_of(qat_recipe(kLocal)), questions_of(qat_recipe("weights = 'mxint4'\n")) + 6);
 }
 
 TEST(GivenUp, LoopsSaveAndGoOnWithTheEvaluationThatIsMissing) {

@@ -315,7 +315,8 @@ TEST(TrainLoop, StopsWhenAskedAndSaves) {
 TEST(TrainLoop, ContinuesTheMetricsOfItsCheckpoint) {
   const TempDir folder;
   const auto path = folder.path() / "metrics.jsonl";
-  write_file_atomic(path, "{\"step\":1}\n{\"step\":9}\n{\"st");
+  write_file_atomic(path,
+                    "{\"step\":1}\n{\"step\":\"1\"}\n{\"kind\":1,\"step\":1}\n{\"step\":9}\n{\"st");
   write_file_atomic(folder.path() / "state.safetensors.tmp.abc", "half");
   LoadedRun run = tiny_start(tiny_recipe());
   run.state.step = 1;
@@ -326,7 +327,7 @@ TEST(TrainLoop, ContinuesTheMetricsOfItsCheckpoint) {
   train(trainer, options);
   const std::vector<std::byte> bytes = read_file(path);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-            "{\"step\":1}\n");
+            "{\"step\":1}\n{\"kind\":1,\"step\":1}\n");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "state.safetensors.tmp.abc"));
 }
 

@@ -4,18 +4,19 @@
 // device memory. Of the backward pass, the gradients of gates and ups straight from those of act.
 //
 // All are one product loop: a block makes a tile of 128 rows and 256 columns, two warpgroups 64
-// rows each, from steps of 64 along the sum that a further warp copies ahead into stages of shared
+// rows each, from chunks of 64 along the sum that a further warp copies ahead into stages of shared
 // memory:
 //
 //   a stage   rows [2][64, 64], columns [2][128, 64]
 //   tiles     [2][2][64, 64]: 128 columns of the result on their way out
 //
 // The 256 columns are 128 gates and the 128 ups that belong to them, or a state's channels: then
-// two more steps bring the residual, 128 columns each. A width beyond 256 takes the two blocks of a
-// cluster, which exchange the norm's sums.
+// two more chunks bring the residual, 128 columns each. A width beyond 256 takes the two blocks of
+// a cluster, which exchange the norm's sums.
 #include <algorithm>
 
 #include "driftless/lab/cuda/hopper/async.cuh"
+#include "driftless/lab/cuda/hopper/channel_tiles.cuh"
 #include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/cuda/hopper/products.cuh"
 #include "driftless/lab/cuda/hopper/tensor_map.h"
@@ -24,27 +25,12 @@
 namespace driftless::lab::cuda {
 namespace {
 
-constexpr int kGroups = 2;
-constexpr int kThreads = (kGroups + 1) * 128;
-constexpr int kGroupRows = 64;
-constexpr int kRows = kGroups * kGroupRows;
-constexpr int kColumns = 256;
-constexpr int kStep = kTileColumns;
-constexpr int kRowTile = kGroupRows * kTileRowBytes;       // [64, 64], 8 KB
-constexpr int kColumnTile = kColumns / 2 * kTileRowBytes;  // [128, 64], 16 KB
-constexpr int kStageBytes = kGroups * kRowTile + 2 * kColumnTile;
-
-constexpr int kStages = 4;
-constexpr int kOutTiles = 2;  // of a warpgroup
-constexpr int kBytes = kStages * kStageBytes + kGroups * kOutTiles * kRowTile + kTileAlignment;
-constexpr int kResidualBytes = kGroups * kOutTiles * kRowTile;  // of a step
-
 enum class Finish { Swiglu, Norm, Gradient };
 
 struct Work {
   int units;   ///< tiles, or pairs of them where two blocks work together
   int across;  ///< units beside each other
-  int steps;   ///< of the sum
+  int chunks;  ///< of the sum
   int half;    ///< from the first 128 columns of a tile to the others in the weight, or from gates
                ///< to ups in memory
   float inverse_width;
@@ -56,13 +42,6 @@ struct Maps {
   CUtensorMap columns;
   CUtensorMap state;
   CUtensorMap out;
-};
-
-struct Shared {
-  Barrier full[kStages];
-  Barrier empty[kStages];
-  Barrier sums_full[kGroups];
-  float sums[2][kGroups][kGroupRows];  ///< of squares, from the other block; turns alternate
 };
 
 /// Where a block's tile begins: its row, its first row of the weight, its column of the result.
@@ -80,8 +59,8 @@ __device__ Place place_of(const Work& work, int unit, int rank) {
 }
 
 template <Finish kFinish, int kBlocks>
-__device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, Shared& shared,
-                           int rank) {
+__device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages,
+                           ChannelShared& shared, int rank) {
   Turn<kStages> turn;
   const auto next_stage = [&](uint32_t bytes) {
     wait(&shared.empty[turn.stage], turn.parity ^ 1);
@@ -91,19 +70,19 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, 
   const int stride = gridDim.x / kBlocks;
   for (int unit = blockIdx.x / kBlocks; unit < work.units; unit += stride) {
     const Place place = place_of<kFinish>(work, unit, rank);
-    for (int step = 0; step < work.steps; ++step, turn.next()) {
+    for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
       uint8_t* to = next_stage(kStageBytes);
       Barrier* full = &shared.full[turn.stage];
       for (int i = 0; i < kGroups; ++i)
-        load_tile(maps.rows, to + i * kRowTile, full, step * kStep, place.row + i * kGroupRows);
+        load_tile(maps.rows, to + i * kRowTile, full, chunk * kChunk, place.row + i * kGroupRows);
       uint8_t* columns = to + kGroups * kRowTile;
       if constexpr (kFinish == Finish::Gradient)
         for (int i = 0; i < kColumns / kTileColumns; ++i)
           load_tile(maps.columns, columns + i * kRowTile, full, place.column + i * kTileColumns,
-                    step * kStep);
+                    chunk * kChunk);
       else
         for (int i = 0; i < 2; ++i)
-          load_tile(maps.columns, columns + i * kColumnTile, full, step * kStep,
+          load_tile(maps.columns, columns + i * kColumnTile, full, chunk * kChunk,
                     place.weight_row + i * work.half);
     }
     // Half a tile of the residual, or of gates, then of ups.
@@ -119,20 +98,20 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, 
   }
 }
 
-/// sums = rows times columns over all steps. Along says how the columns lie.
+/// sums = rows times columns over all chunks. Along says how the columns lie.
 template <Along kAlong>
-__device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared, int group,
+__device__ void multiply(const Work& work, const uint8_t* stages, ChannelShared& shared, int group,
                          int lane, Turn<kStages>& turn, float (&sums)[kColumns / 2]) {
 #pragma unroll
   for (float& sum : sums) sum = 0.0f;
   int before = 0;
-  for (int step = 0; step < work.steps; ++step) {
+  for (int chunk = 0; chunk < work.chunks; ++chunk) {
     wait(&shared.full[turn.stage], turn.parity);
     const uint32_t rows = shared_address(stages + turn.stage * kStageBytes);
     const uint32_t columns = rows + kGroups * kRowTile;
     begin_products();
 #pragma unroll
-    for (int k = 0; k < kStep / 16; ++k)
+    for (int k = 0; k < kChunk / 16; ++k)
       Product<kColumns>::template add<Along::Sum, kAlong>(
           sums, describe(rows + group * kRowTile + 32 * k),
           kAlong == Along::Sum ? describe(columns + 32 * k)
@@ -140,7 +119,7 @@ __device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared
           1);
     commit_products();
     wait_for_products<1>();
-    if (step > 0 && lane == 0) arrive(&shared.empty[before]);
+    if (chunk > 0 && lane == 0) arrive(&shared.empty[before]);
     before = turn.stage;
     turn.next();
   }
@@ -149,150 +128,9 @@ __device__ void multiply(const Work& work, const uint8_t* stages, Shared& shared
   if (lane == 0) arrive(&shared.empty[before]);
 }
 
-/// Where a lane's 16 bytes of four 8x8 matrices lie in the warpgroup's tiles: rows 0 to 7 and 8 to
-/// 15 of the warp, columns 16 pair to 16 pair + 15.
-__device__ inline uint32_t quad_address(uint32_t tiles, int warp, int lane, int pair) {
-  const int piece = 2 * pair + lane / 16;
-  return piece_address(tiles + piece / 8 * kRowTile, 16 * warp + lane % 16, piece % 8);
-}
-
-/// Gives a warpgroup its tiles back, and sends them off.
-__device__ inline void claim_tiles(int group) {
-  if (threadIdx.x % 128 == 0) wait_for_stores();
-  sync_threads(1 + group, 128);
-}
-__device__ inline void send_tiles(const CUtensorMap& map, const uint8_t* tiles, int group, int x,
-                                  int y) {
-  publish_writes();
-  sync_threads(1 + group, 128);
-  if (threadIdx.x % 128 > 0) return;
-  for (int i = 0; i < kOutTiles; ++i)
-    store_tile(map, tiles + i * kRowTile, x + i * kTileColumns, y);
-  commit_stores();
-}
-
-/// act = silu(gate) * up, of sums that are 128 gates, then 128 ups.
-__device__ inline void finish_swiglu(uint32_t tiles, int warp, int lane,
-                                     const float (&sums)[kColumns / 2]) {
-#pragma unroll
-  for (int pair = 0; pair < kColumns / 32; ++pair) {
-    uint32_t act[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int at = 8 * pair + 2 * i;
-      act[i] =
-          swiglu_pair(sums[at], sums[at + 1], sums[kColumns / 4 + at], sums[kColumns / 4 + at + 1]);
-    }
-    store_matrices(quad_address(tiles, warp, lane, pair), act);
-  }
-}
-
-/// h + sums, rounded, and the sums of its squares of rows lane / 4 and lane / 4 + 8.
-__device__ inline void add_residual(const uint8_t* stages, Shared& shared, int group, int warp,
-                                    int lane, Turn<kStages>& turn,
-                                    const float (&sums)[kColumns / 2],
-                                    uint32_t (&kept)[kColumns / 4], float (&squares)[2]) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    wait(&shared.full[turn.stage], turn.parity);
-    const uint32_t tiles =
-        shared_address(stages + turn.stage * kStageBytes + group * kOutTiles * kRowTile);
-#pragma unroll
-    for (int pair = 0; pair < kColumns / 32; ++pair) {
-      uint32_t h[4];
-      load_matrices(quad_address(tiles, warp, lane, pair), h);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int at = half * kColumns / 8 + 4 * pair + i;
-        kept[at] = residual_pair(h[i], sums[2 * at], sums[2 * at + 1], squares[i % 2]);
-      }
-    }
-    __syncwarp();
-    if (lane == 0) arrive(&shared.empty[turn.stage]);
-    turn.next();
-  }
-#pragma unroll
-  for (float& sum : squares) {
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  }
-}
-
-/// d_gate and d_up of sums that are gradients of act, with gates and ups of the forward pass.
-__device__ inline void finish_gradient(const uint8_t* stages, Shared& shared,
-                                       const CUtensorMap& map, uint8_t* out, int group, int warp,
-                                       int lane, int half_width, int x, int y, Turn<kStages>& turn,
-                                       const float (&sums)[kColumns / 2]) {
-  constexpr int kPairs = kColumns / 8;  // of half a tile
-  const uint32_t out_address = shared_address(out);
-  const auto next_tiles = [&] {
-    wait(&shared.full[turn.stage], turn.parity);
-    return shared_address(stages + turn.stage * kStageBytes + group * kOutTiles * kRowTile);
-  };
-  const auto release = [&] {
-    __syncwarp();
-    if (lane == 0) arrive(&shared.empty[turn.stage]);
-    turn.next();
-  };
-  const auto put = [&](const uint32_t(&values)[kPairs], int column) {
-    claim_tiles(group);
-#pragma unroll
-    for (int pair = 0; pair < kPairs / 4; ++pair) {
-      const uint32_t part[4] = {values[4 * pair], values[4 * pair + 1], values[4 * pair + 2],
-                                values[4 * pair + 3]};
-      store_matrices(quad_address(out_address, warp, lane, pair), part);
-    }
-    send_tiles(map, out, group, column, y);
-  };
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    uint32_t gates[kPairs];
-    uint32_t ups[kPairs];
-    const uint32_t gate_tiles = next_tiles();
-#pragma unroll
-    for (int pair = 0; pair < kPairs / 4; ++pair) {
-      uint32_t part[4];
-      load_matrices(quad_address(gate_tiles, warp, lane, pair), part);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) gates[4 * pair + i] = part[i];
-    }
-    release();
-    const uint32_t up_tiles = next_tiles();
-#pragma unroll
-    for (int pair = 0; pair < kPairs / 4; ++pair) {
-      uint32_t part[4];
-      load_matrices(quad_address(up_tiles, warp, lane, pair), part);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int at = 4 * pair + i;
-        const float* d = sums + half * kColumns / 4 + 2 * at;
-        const SwigluPair result = swiglu_gradient_pair(gates[at], part[i], pack(d[0], d[1]));
-        gates[at] = result.d_gate;
-        ups[at] = result.d_up;
-      }
-    }
-    release();
-    put(gates, x + half * kColumns / 2);
-    put(ups, x + half * kColumns / 2 + half_width);
-  }
-}
-
-/// Adds the other block's sums of squares of the same rows.
-__device__ inline void exchange(Shared& shared, int group, int warp, int lane, int rank,
-                                uint32_t parity, float (&squares)[2]) {
-  const int row = 16 * warp + lane / 4;
-  float* received = shared.sums[parity][group];
-  Barrier* barrier = &shared.sums_full[group];
-  if (threadIdx.x % 128 == 0) arrive_expecting(barrier, kGroupRows * sizeof(float));
-  if (lane % 4 == 0)
-    for (int i = 0; i < 2; ++i) send(squares[i], &received[row + 8 * i], barrier, rank ^ 1);
-  wait<Scope::Cluster>(barrier, parity);
-  for (int i = 0; i < 2; ++i) squares[i] += received[row + 8 * i];
-}
-
 template <Finish kFinish, int kBlocks>
 __device__ void make_tiles(const Work& work, const Maps& maps, const uint8_t* stages,
-                           uint8_t* tiles, Shared& shared, int rank) {
+                           uint8_t* tiles, ChannelShared& shared, int rank) {
   const int group = threadIdx.x / 128;
   const int warp = threadIdx.x / 32 % 4;
   const int lane = threadIdx.x % 32;
@@ -343,7 +181,7 @@ __global__ __launch_bounds__(kThreads,
                              1) void mix_channels_kernel(Work work,
                                                          const __grid_constant__ Maps maps) {
   extern __shared__ uint8_t memory[];
-  __shared__ Shared shared;
+  __shared__ ChannelShared shared;
   uint8_t* stages = memory + (-shared_address(memory) & (kTileAlignment - 1));
   uint8_t* tiles = stages + kStages * kStageBytes;
   const int rank = blockIdx.x % kBlocks;
@@ -391,20 +229,22 @@ void launch(const Work& work, const Maps& maps, Stream stream) {
   check_launch("mix_channels");
 }
 
-int up_to(int64_t value, int64_t piece) { return static_cast<int>((value + piece - 1) / piece); }
+int ceil_divide(int64_t value, int64_t piece) {
+  return static_cast<int>((value + piece - 1) / piece);
+}
 
 /// act = silu(gate) * up of h's products.
 void activate(const MixerShape& shape, const void* h, const void* gate_up, const void* act,
               Stream stream) {
   const int64_t width = shape.state.width;
   const int64_t rows = shape.state.batch * shape.state.positions;
-  const int across = up_to(shape.inner, kColumns / 2);
+  const int across = ceil_divide(shape.inner, kColumns / 2);
   const Maps maps{tensor_map({h, 0, rows, width, kGroupRows}),
                   tensor_map({gate_up, 0, 2 * shape.inner, width, kColumns / 2}),
                   {},
                   tensor_map({act, 0, rows, shape.inner, kGroupRows})};
-  const Work work{up_to(rows, kRows) * across,   across, up_to(width, kStep),
-                  static_cast<int>(shape.inner), 0.0f,   0.0f};
+  const Work work{ceil_divide(rows, kRows) * across, across, ceil_divide(width, kChunk),
+                  static_cast<int>(shape.inner),     0.0f,   0.0f};
   launch<Finish::Swiglu, 1>(work, maps, stream);
 }
 
@@ -418,12 +258,9 @@ void add_and_norm(const MixerShape& shape, const void* h, const void* act, const
   };
   const Maps maps{tensor_map({act, 0, rows, shape.inner, kGroupRows}),
                   tensor_map({down, 0, width, shape.inner, kColumns / 2}), state(h), state(y)};
-  const Work work{up_to(rows, kRows),
-                  1,
-                  up_to(shape.inner, kStep),
-                  kColumns / 2,
-                  1.0f / static_cast<float>(width),
-                  eps};
+  const Work work{ceil_divide(rows, kRows),         1,
+                  ceil_divide(shape.inner, kChunk), kColumns / 2,
+                  1.0f / static_cast<float>(width), eps};
   if (width <= kColumns)
     launch<Finish::Norm, 1>(work, maps, stream);
   else
@@ -442,16 +279,17 @@ void channel_act_backward(const MixerShape& shape, const void* d_s, const void* 
                           const void* gate_up, void* d_gate_up, Stream stream) {
   const int64_t width = shape.state.width;
   const int64_t rows = shape.state.batch * shape.state.positions;
-  const int across = up_to(shape.inner, kColumns);
+  const int across = ceil_divide(shape.inner, kColumns);
   const auto pairs = [&](const void* data) {
     return tensor_map({data, 0, rows, 2 * shape.inner, kGroupRows});
   };
   const Maps maps{tensor_map({d_s, 0, rows, width, kGroupRows}),
-                  tensor_map({down, 0, width, shape.inner, kStep}), pairs(gate_up),
+                  tensor_map({down, 0, width, shape.inner, kChunk}), pairs(gate_up),
                   pairs(d_gate_up)};
-  launch<Finish::Gradient, 1>({up_to(rows, kRows) * across, across, up_to(width, kStep),
-                               static_cast<int>(shape.inner), 0.0f, 0.0f},
-                              maps, stream);
+  launch<Finish::Gradient, 1>(
+      {ceil_divide(rows, kRows) * across, across, ceil_divide(width, kChunk),
+       static_cast<int>(shape.inner), 0.0f, 0.0f},
+      maps, stream);
 }
 
 }  // namespace driftless::lab::cuda

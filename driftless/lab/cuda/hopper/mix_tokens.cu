@@ -17,12 +17,12 @@
 #include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/cuda/hopper/products.cuh"
 #include "driftless/lab/cuda/hopper/tensor_map.h"
+#include "driftless/lab/cuda/hopper/token_items.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
 namespace {
 
-constexpr int kChunk = kTileColumns;
 constexpr int kSharedBytes = 227 * 1024;
 
 /// kDepth: T as a sum's length, a multiple of 16; kRows: T as a product's columns, of 8.
@@ -43,12 +43,7 @@ struct Plan {
 };
 
 struct Work {
-  int items;    ///< 64 columns of a board each
-  int columns;  ///< items of a board
-  int chunks;
-  int inner;
-  int width;
-  float inverse_positions;
+  TokenItems items;
   float eps;
   float* scale;  ///< of the norm, for the backward pass; may be null
 };
@@ -61,33 +56,30 @@ struct Shared {
   Barrier weights_empty[P::kStages];
 };
 
-__device__ int item_of(const Work& work, int first, int group) {
-  return min(first + group, work.items - 1);  // the last ones are done twice, with the same result
-}
-
 template <class P>
 __device__ void copy_ahead(const Work& work, const CUtensorMap& state, const CUtensorMap& gate_up,
                            const CUtensorMap& down, uint8_t* states, uint8_t* weights,
                            Shared<P>& shared) {
   Turn<P::kStages> turn;
   Turn<2> slot;
-  const int step = gridDim.x * P::kGroups;
-  for (int first = blockIdx.x * P::kGroups; first < work.items; first += step, slot.next()) {
+  const int stride = gridDim.x * P::kGroups;
+  for (int first = blockIdx.x * P::kGroups; first < work.items.count;
+       first += stride, slot.next()) {
     for (int group = 0; group < P::kGroups; ++group) {
-      const int item = item_of(work, first, group);
+      const int item = item_of(work.items, first, group);
       Barrier* full = &shared.state_full[slot.stage][group];
       wait(&shared.state_empty[slot.stage][group], slot.parity ^ 1);
       arrive_expecting(full, P::kStateBytes);
       load_tile(state, states + (slot.stage * P::kGroups + group) * P::kStateBytes, full,
-                item % work.columns * kTileColumns, 0, item / work.columns);
+                column_of(work.items, item), 0, board_of(work.items, item));
     }
-    for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
+    for (int chunk = 0; chunk < work.items.chunks; ++chunk, turn.next()) {
       uint8_t* to = weights + turn.stage * P::kWeightBytes;
       Barrier* full = &shared.weights_full[turn.stage];
       wait(&shared.weights_empty[turn.stage], turn.parity ^ 1);
       arrive_expecting(full, P::kWeightBytes);
       load_tile(gate_up, to, full, chunk * kChunk, 0);
-      load_tile(gate_up, to + P::kStateBytes, full, work.inner + chunk * kChunk, 0);
+      load_tile(gate_up, to + P::kStateBytes, full, work.items.inner + chunk * kChunk, 0);
       load_tile(down, to + 2 * P::kStateBytes, full, chunk * kChunk, 0);
     }
   }
@@ -139,10 +131,11 @@ __device__ void add_and_norm(const Work& work, uint32_t state, int item, int war
     float sum = squares[half];
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    scale[half] = rsqrtf(sum * work.inverse_positions + work.eps);
-    const int column = item % work.columns * kTileColumns + 16 * warp + lane / 4 + 8 * half;
-    if (work.scale != nullptr && lane % 4 == 0 && column < work.width)
-      work.scale[static_cast<int64_t>(item / work.columns) * work.width + column] = scale[half];
+    scale[half] = rsqrtf(sum * work.items.inverse_positions + work.eps);
+    const int column = column_of(work.items, item) + 16 * warp + lane / 4 + 8 * half;
+    if (work.scale != nullptr && lane % 4 == 0 && column < work.items.width)
+      work.scale[static_cast<int64_t>(board_of(work.items, item)) * work.items.width + column] =
+          scale[half];
   }
 #pragma unroll
   for (int g = 0; g < P::kRows / 8; ++g) {
@@ -161,8 +154,9 @@ __device__ void mix(const Work& work, const CUtensorMap& result, uint8_t* states
   const int lane = threadIdx.x % 32;
   Turn<P::kStages> turn;
   Turn<2> slot;
-  const int step = gridDim.x * P::kGroups;
-  for (int first = blockIdx.x * P::kGroups; first < work.items; first += step, slot.next()) {
+  const int stride = gridDim.x * P::kGroups;
+  for (int first = blockIdx.x * P::kGroups; first < work.items.count;
+       first += stride, slot.next()) {
     uint8_t* tile = states + (slot.stage * P::kGroups + group) * P::kStateBytes;
     const uint32_t state = shared_address(tile);
     float inner[kChunk];
@@ -184,7 +178,7 @@ __device__ void mix(const Work& work, const CUtensorMap& result, uint8_t* states
     multiply_up<P>(state, weights_at(turn.stage), inner);
     wait_for_products<0>();
     settle(inner);
-    for (int chunk = 1; chunk < work.chunks; ++chunk) {
+    for (int chunk = 1; chunk < work.items.chunks; ++chunk) {
       const int here = turn.stage;
       turn.next();
       wait(&shared.weights_full[turn.stage], turn.parity);
@@ -204,12 +198,12 @@ __device__ void mix(const Work& work, const CUtensorMap& result, uint8_t* states
     settle(out);
     if (lane == 0) arrive(&shared.weights_empty[turn.stage]);
     turn.next();
-    const int item = item_of(work, first, group);
+    const int item = item_of(work.items, first, group);
     add_and_norm<P>(work, state, item, warp, lane, out);
     publish_writes();
     sync_threads(1 + group, 128);
     if (threadIdx.x % 128 == 0) {
-      store_tile(result, tile, item % work.columns * kTileColumns, 0, item / work.columns);
+      store_tile(result, tile, column_of(work.items, item), 0, board_of(work.items, item));
       commit_stores();
       wait_for_stores();
       arrive(&shared.state_empty[slot.stage][group]);
@@ -258,19 +252,11 @@ void launch(const MixerShape& shape, const void* h, const void* gate_up_t, const
   DRIFTLESS_REQUIRE(kAllowed == cudaSuccess, ErrorCode::Internal,
                     "mix_tokens: ", cudaGetErrorString(kAllowed));
   const StateShape& s = shape.state;
-  const int64_t columns = (s.width + kTileColumns - 1) / kTileColumns;
-  const Work work{static_cast<int>(s.batch * columns),
-                  static_cast<int>(columns),
-                  static_cast<int>(shape.inner / kChunk),
-                  static_cast<int>(shape.inner),
-                  static_cast<int>(s.width),
-                  1.0f / static_cast<float>(s.positions),
-                  eps,
-                  scale};
+  const Work work{token_items(shape), eps, scale};
   const auto state = [&](const void* data) {
     return tensor_map({data, s.batch, s.positions, s.width, P::kDepth});
   };
-  const auto groups = static_cast<int>(blocks_for(work.items, P::kGroups));
+  const auto groups = static_cast<int>(blocks_for(work.items.count, P::kGroups));
   mix_tokens_kernel<P><<<std::min(groups, multiprocessors()), P::kThreads, P::kBytes,
                          static_cast<cudaStream_t>(stream)>>>(
       work, state(h), state(y), tensor_map({gate_up_t, 0, s.positions, 2 * shape.inner, P::kDepth}),

@@ -21,12 +21,13 @@
 #include "driftless/lab/cuda/hopper/mixers.h"
 #include "driftless/lab/cuda/hopper/products.cuh"
 #include "driftless/lab/cuda/hopper/tensor_map.h"
+#include "driftless/lab/cuda/hopper/token_gradient_tiles.cuh"
+#include "driftless/lab/cuda/hopper/token_items.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 
 namespace driftless::lab::cuda {
 namespace {
 
-constexpr int kChunk = kTileColumns;
 constexpr int kGroups = 2;
 constexpr int kThreads = (kGroups + 1) * 128;
 constexpr int kMostBytes = 227 * 1024 - 256;
@@ -46,13 +47,8 @@ struct Plan {
 };
 
 struct Work {
-  int items;
-  int columns;
-  int chunks;
-  int inner;
-  int width;
-  float inverse_positions;
-  const float* scale;
+  TokenItems items;
+  const float* scale;  ///< of the norm
 };
 
 struct Maps {
@@ -69,10 +65,6 @@ struct Shared {
   Barrier weights_empty[kStages];
 };
 
-__device__ int item_of(const Work& work, int first, int group) {
-  return min(first + group, work.items - 1);  // the last ones are done twice, with the same result
-}
-
 template <class P>
 __device__ void copy_states(const Work& work, const Maps& maps, uint8_t* states,
                             Shared<P::kStages>& shared, int group) {
@@ -80,11 +72,11 @@ __device__ void copy_states(const Work& work, const Maps& maps, uint8_t* states,
   uint8_t* y = x + P::kTileBytes;
   uint8_t* d_y = y + P::kTileBytes;
   uint32_t parity = 1;
-  const int step = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += step, parity ^= 1) {
-    const int item = item_of(work, first, group);
-    const int column = item % work.columns * kTileColumns;
-    const int board = item / work.columns;
+  const int stride = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items.count; first += stride, parity ^= 1) {
+    const int item = item_of(work.items, first, group);
+    const int column = column_of(work.items, item);
+    const int board = board_of(work.items, item);
     wait(&shared.rest_empty[group], parity);
     arrive_expecting(&shared.rest_full[group], 2 * P::kTileBytes);
     load_tile(maps.d_y, d_y, &shared.rest_full[group], column, 0, board);
@@ -99,108 +91,17 @@ template <class P>
 __device__ void copy_weights(const Work& work, const Maps& maps, uint8_t* weights,
                              Shared<P::kStages>& shared) {
   Turn<P::kStages> turn;
-  const int step = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += step)
-    for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
+  const int stride = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items.count; first += stride)
+    for (int chunk = 0; chunk < work.items.chunks; ++chunk, turn.next()) {
       uint8_t* to = weights + turn.stage * P::kWeightBytes;
       Barrier* full = &shared.weights_full[turn.stage];
       wait(&shared.weights_empty[turn.stage], turn.parity ^ 1);
       arrive_expecting(full, P::kWeightBytes);
       load_tile(maps.gate_up, to, full, chunk * kChunk, 0);
-      load_tile(maps.gate_up, to + P::kTileBytes, full, work.inner + chunk * kChunk, 0);
+      load_tile(maps.gate_up, to + P::kTileBytes, full, work.items.inner + chunk * kChunk, 0);
       load_tile(maps.down, to + 2 * P::kTileBytes, full, chunk * kChunk, 0);
     }
-}
-
-/// d_s from y and d_y, to the tile of d_y.
-template <class P>
-__device__ void norm_gradient(const Work& work, uint32_t y_tile, uint32_t d_tile, int item,
-                              int warp, int lane) {
-  const int piece = 2 * warp + lane / 8 % 2;  // of this lane's addresses
-  uint32_t y[P::kRows / 4];
-  uint32_t d[P::kRows / 4];
-  float dots[2] = {0.0f, 0.0f};
-#pragma unroll
-  for (int g = 0; g < P::kRows / 8; ++g) {
-    uint32_t y_pair[2];
-    uint32_t d_pair[2];
-    load_transposed(piece_address(y_tile, 8 * g + lane % 8, piece), y_pair);
-    load_transposed(piece_address(d_tile, 8 * g + lane % 8, piece), d_pair);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      y[2 * g + half] = y_pair[half];
-      d[2 * g + half] = d_pair[half];
-      dots[half] += low_of(y_pair[half]) * low_of(d_pair[half]) +
-                    high_of(y_pair[half]) * high_of(d_pair[half]);
-    }
-  }
-  float scale[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    dots[half] += __shfl_xor_sync(0xffffffffu, dots[half], 1);
-    dots[half] += __shfl_xor_sync(0xffffffffu, dots[half], 2);
-    dots[half] *= work.inverse_positions;
-    const int column = item % work.columns * kTileColumns + 16 * warp + lane / 4 + 8 * half;
-    scale[half] = column < work.width
-                      ? work.scale[static_cast<int64_t>(item / work.columns) * work.width + column]
-                      : 0.0f;
-  }
-#pragma unroll
-  for (int g = 0; g < P::kRows / 8; ++g) {
-    uint32_t out[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const uint32_t a = y[2 * g + half];
-      const uint32_t b = d[2 * g + half];
-      out[half] = pack(scale[half] * (low_of(b) - low_of(a) * dots[half]),
-                       scale[half] * (high_of(b) - high_of(a) * dots[half]));
-    }
-    store_transposed(piece_address(d_tile, 8 * g + lane % 8, piece), out);
-  }
-}
-
-/// gate_up = x^T times a chunk's gates, then its ups; d_act = d_s^T times its down.
-template <class P>
-__device__ void multiply_up(uint32_t x, uint32_t d_s, uint32_t weights, float (&gate_up)[kChunk],
-                            float (&d_act)[kChunk / 2]) {
-#pragma unroll
-  for (int k = 0; k < P::kDepth / 16; ++k) {
-    const uint32_t row = k * 16 * kTileRowBytes;
-    Product<2 * kChunk>::template add<Along::Outer, Along::Outer>(
-        gate_up, describe(x + row), describe(weights + row, P::kTileBytes), k > 0);
-  }
-#pragma unroll
-  for (int k = 0; k < P::kDepth / 16; ++k) {
-    const uint32_t row = k * 16 * kTileRowBytes;
-    Product<kChunk>::template add<Along::Outer, Along::Outer>(
-        d_act, describe(d_s + row), describe(weights + 2 * P::kTileBytes + row), k > 0);
-  }
-}
-
-/// d_h += d_gate gate^T + d_up up^T of a chunk.
-template <class P>
-__device__ void multiply_down(const uint32_t (&d_gate)[kChunk / 4],
-                              const uint32_t (&d_up)[kChunk / 4], uint32_t weights,
-                              float (&d_h)[P::kRows / 2]) {
-#pragma unroll
-  for (int k = 0; k < kChunk / 16; ++k)
-    Product<P::kRows>::template add<Along::Sum>(d_h, d_gate + 4 * k, describe(weights + 32 * k), 1);
-#pragma unroll
-  for (int k = 0; k < kChunk / 16; ++k)
-    Product<P::kRows>::template add<Along::Sum>(d_h, d_up + 4 * k,
-                                                describe(weights + P::kTileBytes + 32 * k), 1);
-}
-
-/// A warp's 16 columns of a transposed tile [64 columns, 64 inner] to the tile [64 inner, 64].
-__device__ inline void put_result(uint32_t tile, int warp, int lane,
-                                  const uint32_t (&values)[kChunk / 4]) {
-#pragma unroll
-  for (int k = 0; k < kChunk / 16; ++k) {
-    const uint32_t part[4] = {values[4 * k], values[4 * k + 1], values[4 * k + 2],
-                              values[4 * k + 3]};
-    store_transposed(
-        piece_address(tile, 16 * k + lane / 16 * 8 + lane % 8, 2 * warp + lane / 8 % 2), part);
-  }
 }
 
 template <class P>
@@ -217,14 +118,14 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
   const uint32_t d_s = y + P::kTileBytes;
   Turn<P::kStages> turn;
   uint32_t parity = 0;
-  const int step = gridDim.x * kGroups;
-  for (int first = blockIdx.x * kGroups; first < work.items; first += step, parity ^= 1) {
-    const int item = item_of(work, first, group);
-    const int column = item % work.columns * kTileColumns;
-    const int board = item / work.columns;
+  const int stride = gridDim.x * kGroups;
+  for (int first = blockIdx.x * kGroups; first < work.items.count; first += stride, parity ^= 1) {
+    const int item = item_of(work.items, first, group);
+    const int column = column_of(work.items, item);
+    const int board = board_of(work.items, item);
     wait(&shared.rest_full[group], parity);
     wait(&shared.y_full[group], parity);
-    norm_gradient<P>(work, y, d_s, item, warp, lane);
+    norm_gradient<P>(work.items, work.scale, y, d_s, item, warp, lane);
     publish_writes();
     sync_threads(1 + group, 128);
     if (is_first) {
@@ -242,18 +143,7 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     const auto weights_at = [&](int stage) {
       return shared_address(weights + stage * P::kWeightBytes);
     };
-    const auto activate = [&] {
-#pragma unroll
-      for (int i = 0; i < kChunk / 4; ++i) {
-        const int up = kChunk / 2 + 2 * i;
-        const SwigluPair pair = swiglu_gradient_pair(pack(gate_up[2 * i], gate_up[2 * i + 1]),
-                                                     pack(gate_up[up], gate_up[up + 1]),
-                                                     pack(d_act[2 * i], d_act[2 * i + 1]));
-        act[i] = pair.act;
-        d_gate[i] = pair.d_gate;
-        d_up[i] = pair.d_up;
-      }
-    };
+    const auto activate = [&] { differentiate_act(gate_up, d_act, act, d_gate, d_up); };
     const auto put = [&](int chunk) {
       if (is_first) wait_for_stores();
       sync_threads(1 + group, 128);
@@ -266,7 +156,8 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
       if (is_first) {
         store_tile(maps.act, tiles + P::kTileBytes, column, chunk * kChunk, board);
         store_tile(maps.d_gate_up, out, column, chunk * kChunk, board);
-        store_tile(maps.d_gate_up, out + kResultBytes, column, work.inner + chunk * kChunk, board);
+        store_tile(maps.d_gate_up, out + kResultBytes, column, work.items.inner + chunk * kChunk,
+                   board);
         commit_stores();
       }
     };
@@ -285,7 +176,7 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     wait_for_products<0>();
     settle(gate_up);
     settle(d_act);
-    for (int chunk = 0; chunk + 1 < work.chunks; ++chunk) {
+    for (int chunk = 0; chunk + 1 < work.items.chunks; ++chunk) {
       const int here = turn.stage;
       turn.next();
       wait(&shared.weights_full[turn.stage], turn.parity);
@@ -303,16 +194,9 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     multiply_down<P>(d_gate, d_up, weights_at(turn.stage), d_h);
     commit_products();
     // The tiles of x and d_s are free once d_s is in registers.
-    const int piece = 2 * warp + lane / 8 % 2;
     uint32_t kept[P::kRows / 4];
-#pragma unroll
-    for (int g = 0; g < P::kRows / 8; ++g) {
-      uint32_t pair[2];
-      load_transposed(piece_address(d_s, 8 * g + lane % 8, piece), pair);
-      kept[2 * g] = pair[0];
-      kept[2 * g + 1] = pair[1];
-    }
-    put(work.chunks - 1);
+    load_state<P>(d_s, warp, lane, kept);
+    put(work.items.chunks - 1);
     if (is_first) arrive(&shared.rest_empty[group]);
     settle_all();
     if (lane == 0) arrive(&shared.weights_empty[turn.stage]);
@@ -320,15 +204,7 @@ __device__ void differentiate(const Work& work, const Maps& maps, uint8_t* state
     // d_h leaves over the last act.
     if (is_first) wait_for_stores();
     sync_threads(1 + group, 128);
-#pragma unroll
-    for (int g = 0; g < P::kRows / 8; ++g) {
-      uint32_t pair[2];
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        pair[half] = pack(low_of(kept[2 * g + half]) + d_h[4 * g + 2 * half],
-                          high_of(kept[2 * g + half]) + d_h[4 * g + 2 * half + 1]);
-      store_transposed(piece_address(y, 8 * g + lane % 8, piece), pair);
-    }
+    store_sum<P>(y, warp, lane, kept, d_h);
     publish_writes();
     sync_threads(1 + group, 128);
     if (is_first) {
@@ -385,14 +261,7 @@ void launch(const MixerShape& shape, const TokenTrace& trace, const void* d_y,
   DRIFTLESS_REQUIRE(kAllowed == cudaSuccess, ErrorCode::Internal,
                     "mix_tokens_backward: ", cudaGetErrorString(kAllowed));
   const StateShape& s = shape.state;
-  const int64_t columns = (s.width + kTileColumns - 1) / kTileColumns;
-  const Work work{static_cast<int>(s.batch * columns),
-                  static_cast<int>(columns),
-                  static_cast<int>(shape.inner / kChunk),
-                  static_cast<int>(shape.inner),
-                  static_cast<int>(s.width),
-                  1.0f / static_cast<float>(s.positions),
-                  trace.scale};
+  const Work work{token_items(shape), trace.scale};
   const auto state = [&](const void* data) {
     return tensor_map({data, s.batch, s.positions, s.width, P::kDepth});
   };
@@ -411,7 +280,7 @@ void launch(const MixerShape& shape, const TokenTrace& trace, const void* d_y,
                   state(out.d_s),
                   result(out.act, shape.inner),
                   result(out.d_gate_up, 2 * shape.inner)};
-  const auto groups = static_cast<int>(blocks_for(work.items, kGroups));
+  const auto groups = static_cast<int>(blocks_for(work.items.count, kGroups));
   mix_tokens_backward_kernel<P><<<std::min(groups, multiprocessors()), kThreads, P::kBytes,
                                   static_cast<cudaStream_t>(stream)>>>(work, maps);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of a Hopper warpgroup (four warps): 64 rows times N columns over 16 steps of the
+// Matrix products of a Hopper warpgroup (four warps): 64 rows times N columns over 16 terms of the
 // sum, bfloat16 operands, float32 sums in registers. Warp w of the four holds rows 16 w to
 // 16 w + 15 of the sums: sums[4 g + i] of a lane are columns 8 g + 2 (lane % 4) + i % 2 of row
 // 16 w + lane / 4 + 8 (i / 2). A first operand in registers has the same layout, packed in pairs.

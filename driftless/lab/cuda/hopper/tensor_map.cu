@@ -20,7 +20,9 @@ Encode encode_function() {
     const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
                                                                12000, cudaEnableDefault, &found);
     DRIFTLESS_REQUIRE(error == cudaSuccess && found == cudaDriverEntryPointSuccess,
-                      ErrorCode::Unsupported, "fused mixers: this driver has no tensor maps");
+                      ErrorCode::Unsupported,
+                      "fused mixers: this driver has no tensor maps; expected one of CUDA 12; "
+                      "DRIFTLESS_MIXERS=apart does without");
     return reinterpret_cast<Encode>(function);
   }();
   return kEncode;
@@ -35,13 +37,13 @@ CUtensorMap tensor_map(const TiledTensor& tensor) {
   const std::array<cuuint64_t, 2> strides = {2 * sizes[0], 2 * sizes[0] * sizes[1]};
   const std::array<cuuint32_t, 3> box = {kTileColumns, static_cast<cuuint32_t>(tensor.tile_rows),
                                          1};
-  const std::array<cuuint32_t, 3> steps = {1, 1, 1};
+  const std::array<cuuint32_t, 3> element_strides = {1, 1, 1};
   CUtensorMap map;
-  const CUresult result =
-      encode_function()(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, tensor.batch == 0 ? 2 : 3,
-                        const_cast<void*>(tensor.data), sizes.data(), strides.data(), box.data(),
-                        steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode_function()(
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, tensor.batch == 0 ? 2 : 3,
+      const_cast<void*>(tensor.data), sizes.data(), strides.data(), box.data(),
+      element_strides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   DRIFTLESS_REQUIRE(result == CUDA_SUCCESS, ErrorCode::Internal, "fused mixers: a tensor of ",
                     tensor.rows, " rows and ", tensor.columns,
                     " columns has no map; got driver error ", static_cast<int>(result));

@@ -32,7 +32,7 @@ struct Plan {
 
 struct Work {
   int batch;
-  int columns;     ///< steps of 64 columns
+  int chunks;      ///< of 64 columns of a board
   int act_slices;  ///< the first slices are act's
   int slices;
   int parts;
@@ -57,13 +57,13 @@ __device__ void copy_ahead(const Work& work, const Maps& maps, uint8_t* stages, 
   const int first_row = (is_act ? slice : slice - work.act_slices) * kSliceRows;
   Turn<kStages> turn;
   for (int board = blockIdx.x / work.slices; board < work.batch; board += work.parts)
-    for (int step = 0; step < work.columns; ++step, turn.next()) {
+    for (int chunk = 0; chunk < work.chunks; ++chunk, turn.next()) {
       uint8_t* to = stages + turn.stage * P::kStageBytes;
       Barrier* full = &shared.full[turn.stage];
       wait(&shared.empty[turn.stage], turn.parity ^ 1);
       arrive_expecting(full, P::kStageBytes);
-      load_tile(rows, to, full, step * kTileColumns, first_row, board);
-      load_tile(columns, to + kSliceBytes, full, step * kTileColumns, 0, board);
+      load_tile(rows, to, full, chunk * kTileColumns, first_row, board);
+      load_tile(columns, to + kSliceBytes, full, chunk * kTileColumns, 0, board);
     }
 }
 
@@ -80,10 +80,10 @@ __device__ void add_up(const Work& work, const uint8_t* stages, Shared& shared) 
   const int slice = blockIdx.x % work.slices;
   const int part = blockIdx.x / work.slices;
   const int boards = (work.batch - part + work.parts - 1) / work.parts;
-  const int steps = boards * work.columns;
+  const int chunks = boards * work.chunks;
   Turn<kStages> turn;
   int before = 0;
-  for (int step = 0; step < steps; ++step) {
+  for (int chunk = 0; chunk < chunks; ++chunk) {
     wait(&shared.full[turn.stage], turn.parity);
     const uint32_t rows = shared_address(stages + turn.stage * P::kStageBytes);
     const uint32_t columns = rows + kSliceBytes;
@@ -97,7 +97,7 @@ __device__ void add_up(const Work& work, const uint8_t* stages, Shared& shared) 
             describe(columns + 32 * k), 1);
     commit_products();
     wait_for_products<1>();
-    if (step > 0 && lane == 0) arrive(&shared.empty[before]);
+    if (chunk > 0 && lane == 0) arrive(&shared.empty[before]);
     before = turn.stage;
     turn.next();
   }

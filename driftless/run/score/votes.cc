@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/run/votes.h"
+#include "driftless/run/score/votes.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/run/evaluation.h"
+#include "driftless/run/score/evaluation.h"
 
 #include <cmath>
 #include <stdexcept>

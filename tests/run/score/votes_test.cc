@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/run/votes.h"
+#include "driftless/run/score/votes.h"
 
 #include <gtest/gtest.h>
 
-#include "driftless/run/evaluation.h"
+#include "driftless/run/score/evaluation.h"
 #include "driftless/task/arc/rows.h"
 
 #include "tests/run/answer_reasoner.h"

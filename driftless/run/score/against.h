@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "driftless/run/boards.h"
-#include "driftless/run/evaluation.h"
-#include "driftless/run/evaluation_json.h"
+#include "driftless/run/score/evaluation.h"
+#include "driftless/run/score/evaluation_json.h"
 #include "driftless/study/measure/paired.h"
 
 namespace driftless::run {
@@ -20,9 +20,10 @@ struct Earlier {
   int64_t steps = 0;
 };
 
-/// Of each of the boards, found by its question; the file may hold others too. Throws Io, BadFile
-/// on lines of another kind, and InvalidArgument, naming it, for a board that the file lacks, and
-/// for ARC, whose boards have no question of their own.
+/// Of each of the boards, found by its question; the file may hold others too. Boards of the same
+/// question take its lines in turn, the last line again where they are more. Throws Io, BadFile on
+/// lines of another kind, and InvalidArgument, naming it, for a board that the file lacks, and for
+/// ARC, whose boards have no question of their own.
 std::vector<Earlier> read_earlier(const std::filesystem::path& predictions, const Boards& boards);
 
 struct Against {

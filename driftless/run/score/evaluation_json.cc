@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/run/evaluation_json.h"
+#include "driftless/run/score/evaluation_json.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driftless/run/evaluation.h"
+#include "driftless/run/score/evaluation.h"
 
 namespace driftless::run {
 
