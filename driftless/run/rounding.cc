@@ -96,6 +96,7 @@ std::string to_string(const Method& method) {
 
 std::vector<std::string> all_methods() {
   std::vector<std::string> names;
+  names.reserve(kMethods.size());
   for (const NamedMethod& method : kMethods) names.emplace_back(method.name);
   return names;
 }
