@@ -34,7 +34,7 @@ struct Shape {
 constexpr std::array<Shape, 4> kShapes = {
     {{1, 1, 8, 8}, {3, 16, 24, 40}, {5, 81, 256, 256}, {2, 97, 520, 512}}};
 
-// Of a mixer at once: one position, odd positions, widths beyond one tile, two and a remainder.
+// Of a fused mixer: one position, odd positions, widths beyond one tile, two and a remainder.
 constexpr std::array<Shape, 8> kFusedShapes = {{{1, 1, 8, 128},
                                                 {1, 97, 512, 512},
                                                 {3, 16, 24, 128},
@@ -148,7 +148,7 @@ class Checker {
                    bound_of(type, 8));
   }
 
-  // A mixer at once, where the device has it, which runs without gradients only.
+  // A fused mixer, where the device has it, which runs without gradients only.
   void check_fused(const Shape& s, NormAxis axis) {
     const at::NoGradGuard no_gradients;
     const bool is_tokens = axis == NormAxis::Tokens;

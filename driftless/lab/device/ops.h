@@ -39,7 +39,7 @@ at::Tensor residual_norm_backward(const at::Tensor& d_y, const Normed& normed, N
 bool runs_mixers(const at::Tensor& h, cuda::Pass pass);
 /// Whether mixer_forward() takes this state, which also has to fit the kernels.
 bool fuses_mixer(const at::Tensor& h, int64_t inner, NormAxis axis);
-/// y = rms_norm(h + down(silu(gate) * up)) along the axis, at once, where fuses_mixer() says so.
+/// y = rms_norm(h + down(silu(gate) * up)) along the axis, fused, where fuses_mixer() says so.
 /// gate_up is [2 inner, D] for Channels, transposed, [T, 2 inner], for Tokens. The scale is that of
 /// Tokens alone.
 Normed mixer_forward(const at::Tensor& h, const at::Tensor& gate_up, const at::Tensor& down,

@@ -29,7 +29,7 @@ struct SwigluWeights {
 at::Tensor mix_tokens(const at::Tensor& h, const SwigluWeights& weights, double eps,
                       int64_t call = 0);
 
-/// In words, whether mixers of this model run at once on the device in float, and if not, why.
+/// In words, whether mixers of this model run fused on the device in float, and if not, why.
 std::string mixers_note(const model::ModelConfig& config, at::Device device);
 
 /// norm over D of h + SwiGLU along D. W is D.

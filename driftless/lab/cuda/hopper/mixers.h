@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole mixer at once on Hopper's matrix units, in bfloat16, as plain functions over device
+// A whole mixer fused on Hopper's matrix units, in bfloat16, as plain functions over device
 // pointers: y = rms_norm(h + down(silu(gate) * up)) along one axis of a state, and its gradients.
 // Products sum in another order than the separate operations', but the same values are rounded to
 // bfloat16: gates, ups, act, update and h + update (docs/numerics.md).
