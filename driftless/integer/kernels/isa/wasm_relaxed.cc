@@ -25,6 +25,7 @@ struct Relaxed {
   using Row = v128_t;
   static constexpr int kLanes = 4;
   static constexpr size_t kVectors = 4;
+  static constexpr int64_t kPasses = 1;
   static constexpr size_t kMaxRows = 2;
 
   static I load(const int8_t* p) noexcept { return wasm_v128_load(p); }
@@ -60,7 +61,8 @@ struct Relaxed {
 
 constexpr KernelSet set_of_tiles() noexcept {
   using Kinds = WasmTiles<Relaxed>;
-  KernelSet set = WasmPairs<kFlip, 1, Relaxed::kVectors>::set("wasm_relaxed");
+  static_assert(Kinds::kColumns == WasmTiles<WasmPairs<kFlip>>::kColumns);
+  KernelSet set = WasmPairs<kFlip>::set("wasm_relaxed");
   set.narrow = Kinds::tiles<Kinds::PerBlock<Kinds::ByRow>>();
   return set;
 }

@@ -3,5 +3,5 @@
 #include "driftless/integer/kernels/isa/wasm_pairs.inc"
 
 namespace driftless::integer::wasm_simd {
-extern constinit const KernelSet kKernels = WasmPairs<0, 4, 2>::set("wasm_simd");
+extern constinit const KernelSet kKernels = WasmPairs<0>::set("wasm_simd");
 }  // namespace driftless::integer::wasm_simd
