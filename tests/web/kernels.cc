@@ -57,7 +57,7 @@ const std::vector<const KernelSet*>& sets() {
 bool is_exact(const quant::QuantizedMatrix& left, const quant::QuantizedMatrix& right,
               const KernelSet& set) {
   const RowMatrix rows = make_rows(left, set);
-  const PanelMatrix panels = make_panels(right, set);
+  const PanelMatrix panels = make_panels(right, set, rows.form);
   const auto expected = exact_product(integers_of(left, rows.scales.data()),
                                       integers_of(right, panels.scales.data()), left.cols);
   std::vector<int32_t> sums(expected.size(), 77);
