@@ -34,8 +34,33 @@ constexpr int64_t kTileRows = 2;
       __builtin_bit_cast(double, bits + (is_even_and_inexact ? toward : int64_t{0})));
 }
 
-[[gnu::always_inline]] inline void fuse(Vector& sum, float factor, const Vector& b) noexcept {
+[[gnu::noinline]] void fuse_apart(Vector& sum, float factor, const Vector& b) noexcept {
   for (int lane = 0; lane < 4; ++lane) sum[lane] = fused(factor, b[lane], sum[lane]);
+}
+
+/// Rounds twice, which is once but for sums that end halfway in double precision, and for those
+/// that have fewer bits as floats, below 2^-126. Both are rare; zeros are neither.
+[[gnu::always_inline]] inline void fuse(Vector& sum, float factor, const Vector& b) noexcept {
+  const v128_t c = __builtin_bit_cast(v128_t, sum);
+  const v128_t values = __builtin_bit_cast(v128_t, b);
+  const v128_t both = wasm_f64x2_splat(factor);
+  const auto added = [&](v128_t two_values, v128_t two_sums) {
+    return wasm_f64x2_add(wasm_f64x2_mul(both, wasm_f64x2_promote_low_f32x4(two_values)),
+                          wasm_f64x2_promote_low_f32x4(two_sums));
+  };
+  const v128_t low = added(values, c);
+  const v128_t high =
+      added(wasm_i32x4_shuffle(values, values, 2, 3, 2, 3), wasm_i32x4_shuffle(c, c, 2, 3, 2, 3));
+  const v128_t below = wasm_i32x4_shl(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), 3);
+  const v128_t above = wasm_i32x4_shl(wasm_i32x4_shuffle(low, high, 1, 3, 5, 7), 1);
+  const v128_t is_halfway = wasm_i32x4_eq(below, wasm_i32x4_const_splat(INT32_MIN));
+  const v128_t is_tiny = wasm_u32x4_lt(wasm_i32x4_sub(above, wasm_i32x4_const_splat(1)),
+                                       wasm_i32x4_const_splat(2 * 0x38100000 - 1));
+  if (__builtin_expect(wasm_v128_any_true(wasm_v128_or(is_halfway, is_tiny)), 0))
+    return fuse_apart(sum, factor, b);
+  sum = __builtin_bit_cast(Vector,
+                           wasm_i32x4_shuffle(wasm_f32x4_demote_f64x2_zero(low),
+                                              wasm_f32x4_demote_f64x2_zero(high), 0, 1, 4, 5));
 }
 
 }  // namespace
