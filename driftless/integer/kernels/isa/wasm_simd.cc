@@ -64,7 +64,7 @@ struct Fields : WasmLanes {
   template <size_t kRows>
   [[gnu::always_inline]] static void add_steps(const int16_t* wide, const int8_t*& panel,
                                                int32_t steps, Parts<kRows>& parts) noexcept {
-    constexpr int32_t kUnrolled = 4;
+    constexpr int32_t kUnrolled = 2;
     for (; steps >= kUnrolled; steps -= kUnrolled) {
       DRIFTLESS_UNROLL for (int32_t half = 0; half < 2 * kUnrolled; ++half) {
         add_pair<kRows>(wide + 2 * half, panel + half * kHalfStep, parts);
@@ -111,7 +111,11 @@ struct Fields : WasmLanes {
       // In memory, which they are added to once a block: registers are for its parts.
       v128_t* sums = memory;
       asm("" : "+r"(sums));
-      DRIFTLESS_UNROLL for (size_t i = 0; i < kRows * kVectors; ++i) sums[i] = set(0);
+      DRIFTLESS_UNROLL for (size_t i = 0; i < kRows * kVectors; ++i) {
+        v128_t zero = set(0);
+        settle(zero);
+        sums[i] = zero;
+      }
       const int8_t* panel = args.panel;
       auto steps = static_cast<int32_t>(args.steps);
       for (int64_t block = 0; block < args.blocks; ++block) {
@@ -124,7 +128,9 @@ struct Fields : WasmLanes {
           }
         }
         const int32_t now = steps < kBlockSteps ? steps : static_cast<int32_t>(kBlockSteps);
-        add_steps<kRows>(wide[0], panel, now, parts);
+        const int16_t* pairs = wide[0];
+        asm("" : "+r"(pairs));
+        add_steps<kRows>(pairs, panel, now, parts);
         add_parts<kRows>(args, block, parts, sums);
         steps -= now;
       }
