@@ -171,10 +171,20 @@ bool RowQuantizer::encode_tile(const float* values, RowMatrix& out, int64_t firs
   uint8_t* const scales = out.shifts.data() + first_row * out.blocks + block;
   if (has_encoders_)
     return encode_by_set({values, kBlock, rows, 1, codes, out.stride, scales, out.blocks});
+  // Rows follow one another in `values`, so that a call encodes many, apart from where they go.
+  constexpr int64_t kRows = 32;
+  uint8_t row_codes[kRows * kBlock];
+  uint8_t row_scales[kRows];
   bool is_finite = true;
-  for (int64_t row = 0; row < rows; ++row)
-    is_finite &= encode_row(values + row * kBlock, kBlock, codes + row * out.stride,
-                            scales + row * out.blocks) == quant::kAllFinite;
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t count = std::min(kRows, rows - first);
+    is_finite &= encode_row(values + first * kBlock, count * kBlock, row_codes, row_scales) ==
+                 quant::kAllFinite;
+    for (int64_t row = 0; row < count; ++row) {
+      std::memcpy(codes + (first + row) * out.stride, row_codes + row * kBlock, kBlock);
+      scales[(first + row) * out.blocks] = row_scales[row];
+    }
+  }
   return is_finite;
 }
 
