@@ -103,40 +103,61 @@ struct Constants {
 };
 constexpr Constants kConstants;
 
-/// Two lanes of exp_of_minus_magnitude: 2^exponents * sums.
-struct ExpPair {
-  v128_t exponents;  ///< 127 more, in the low half of each 64-bit lane
-  v128_t sums;       ///< their bits as floats less those of 1, there too
-};
+constexpr int64_t kVectorsAtOnce = 32;
 
-/// Of two lanes of magnitudes up to 87.
-[[gnu::always_inline]] inline ExpPair exp_pair(v128_t m, const Constants& constants) noexcept {
-  const auto both = [](const double& value) { return wasm_v128_load64_splat(&value); };
-  const v128_t round = both(constants.round);
-  const v128_t shifted = wasm_f64x2_add(wasm_f64x2_mul(m, both(constants.log2e)), round);
-  const v128_t n = wasm_f64x2_sub(shifted, round);
-  const v128_t rest = wasm_f64x2_sub(wasm_f64x2_mul(n, both(constants.minus_ln2)), m);
-  const v128_t r = wasm_f64x2_promote_low_f32x4(wasm_f32x4_demote_f64x2_zero(rest));
-  v128_t p = both(constants.first);
-#pragma clang loop unroll(full)
-  for (int step = 0; step < 5; ++step) {
-    const v128_t above = wasm_f64x2_add(wasm_f64x2_mul(p, r), both(constants.steps[step].next));
-    p = wasm_f64x2_sub(above, both(constants.steps[step].above));
-  }
-  return {shifted, wasm_f64x2_add(wasm_f64x2_mul(p, r), both(constants.steps[5].next))};
+/// The upper two of four lanes.
+[[gnu::always_inline]] inline v128_t upper(v128_t lanes) noexcept {
+  return wasm_i32x4_shuffle(lanes, lanes, 2, 3, 2, 3);
 }
 
-[[gnu::always_inline]] inline v128_t exp_lanes(v128_t x) noexcept {
-  const v128_t m = wasm_i32x4_min(wasm_v128_and(x, wasm_i32x4_const_splat(0x7fffffff)),
-                                  wasm_i32x4_const_splat(__builtin_bit_cast(int32_t, 87.0f)));
+/// -m = n * ln2 + r for two lanes of magnitudes m.
+struct Reduced {
+  v128_t exponents;  ///< 127 + n, in the low half of each 64-bit lane
+  v128_t rests;      ///< r, two floats
+};
+
+[[gnu::always_inline]] inline Reduced reduced(v128_t m, const Constants& constants) noexcept {
+  const v128_t round = wasm_v128_load64_splat(&constants.round);
+  const v128_t product = wasm_f64x2_mul(m, wasm_v128_load64_splat(&constants.log2e));
+  const v128_t shifted = wasm_f64x2_add(product, round);
+  const v128_t n = wasm_f64x2_sub(shifted, round);
+  const v128_t whole = wasm_f64x2_mul(n, wasm_v128_load64_splat(&constants.minus_ln2));
+  return {shifted, wasm_f32x4_demote_f64x2_zero(wasm_f64x2_sub(whole, m))};
+}
+
+/// The bits of e^r as a float, less those of 1, in the low half of each 64-bit lane.
+[[gnu::always_inline]] inline v128_t polynomial(v128_t r, const Constants& constants) noexcept {
+  v128_t p = wasm_v128_load64_splat(&constants.first);
+#pragma clang loop unroll(full)
+  for (int step = 0; step < 5; ++step) {
+    const v128_t next = wasm_v128_load64_splat(&constants.steps[step].next);
+    const v128_t above = wasm_f64x2_add(wasm_f64x2_mul(p, r), next);
+    p = wasm_f64x2_sub(above, wasm_v128_load64_splat(&constants.steps[step].above));
+  }
+  return wasm_f64x2_add(wasm_f64x2_mul(p, r), wasm_v128_load64_splat(&constants.steps[5].next));
+}
+
+inline void exp_vectors(const float* x, float* out, int64_t count) noexcept {
   const Constants* constants = &kConstants;
   asm("" : "+r"(constants));
-  const ExpPair low = exp_pair(wasm_f64x2_promote_low_f32x4(m), *constants);
-  const ExpPair high =
-      exp_pair(wasm_f64x2_promote_low_f32x4(wasm_i32x4_shuffle(m, m, 2, 3, 2, 3)), *constants);
-  const v128_t exponents = wasm_i32x4_shuffle(low.exponents, high.exponents, 0, 2, 4, 6);
-  return wasm_i32x4_add(wasm_i32x4_shuffle(low.sums, high.sums, 0, 2, 4, 6),
-                        wasm_i32x4_shl(exponents, 23));
+  int32_t exponents[4 * kVectorsAtOnce];
+  for (int64_t i = 0; i < 4 * count; i += 4) {
+    const v128_t magnitudes =
+        wasm_v128_and(wasm_v128_load(x + i), wasm_i32x4_const_splat(0x7fffffff));
+    const v128_t m =
+        wasm_i32x4_min(magnitudes, wasm_i32x4_const_splat(__builtin_bit_cast(int32_t, 87.0f)));
+    const Reduced low = reduced(wasm_f64x2_promote_low_f32x4(m), *constants);
+    const Reduced high = reduced(wasm_f64x2_promote_low_f32x4(upper(m)), *constants);
+    wasm_v128_store(exponents + i, wasm_i32x4_shuffle(low.exponents, high.exponents, 0, 2, 4, 6));
+    wasm_v128_store(out + i, wasm_i32x4_shuffle(low.rests, high.rests, 0, 1, 4, 5));
+  }
+  for (int64_t i = 0; i < 4 * count; i += 4) {
+    const v128_t r = wasm_v128_load(out + i);
+    const v128_t low = polynomial(wasm_f64x2_promote_low_f32x4(r), *constants);
+    const v128_t high = polynomial(wasm_f64x2_promote_low_f32x4(upper(r)), *constants);
+    const v128_t exponent = wasm_i32x4_shl(wasm_v128_load(exponents + i), 23);
+    wasm_v128_store(out + i, wasm_i32x4_add(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), exponent));
+  }
 }
 
 }  // namespace
