@@ -111,11 +111,9 @@ struct Fields : WasmLanes {
       // In memory, which they are added to once a block: registers are for its parts.
       v128_t* sums = memory;
       asm("" : "+r"(sums));
-      DRIFTLESS_UNROLL for (size_t i = 0; i < kRows * kVectors; ++i) {
-        v128_t zero = set(0);
-        settle(zero);
-        sums[i] = zero;
-      }
+      v128_t zero = set(0);
+      settle(zero);  // Else the compiler calls memset.
+      DRIFTLESS_UNROLL for (size_t i = 0; i < kRows * kVectors; ++i) sums[i] = zero;
       const int8_t* panel = args.panel;
       auto steps = static_cast<int32_t>(args.steps);
       for (int64_t block = 0; block < args.blocks; ++block) {
@@ -128,6 +126,7 @@ struct Fields : WasmLanes {
           }
         }
         const int32_t now = steps < kBlockSteps ? steps : static_cast<int32_t>(kBlockSteps);
+        // Else the compiler takes values out of registers again that it has stored there.
         const int16_t* pairs = wide[0];
         asm("" : "+r"(pairs));
         add_steps<kRows>(pairs, panel, now, parts);
