@@ -2,6 +2,7 @@
 #include "driftless/integer/operand.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -152,7 +153,8 @@ int8_t digit_of(int32_t mantissa, int64_t planes, int64_t plane) {
 }
 
 int32_t shift_code(ShiftForm form, int32_t shift) {
-  return form == ShiftForm::Count ? shift : (int32_t{1} << shift) * 0x10001;
+  if (form == ShiftForm::Count) return shift;
+  return (int32_t{1} << shift) * (form == ShiftForm::Factor ? 1 : 0x10001);
 }
 
 /// Where the shifts of a panel's blocks are.
@@ -162,9 +164,10 @@ enum class ShiftPlace : uint8_t {
   AfterBlock,  // a block's whole sum is shifted, what it starts at included
 };
 
-ShiftPlace shift_place(const KernelSet& set, const IntegerForm& form) {
-  if (set.has_digits) return ShiftPlace::WithDigits;
-  return form.fits_bytes() ? ShiftPlace::InBytes : ShiftPlace::AfterBlock;
+ShiftPlace shift_place(const PanelMatrix& panels) {
+  if (panels.set->has_digits) return ShiftPlace::WithDigits;
+  const bool fits = panels.form.fits_bytes() && !panels.is_paired;
+  return fits ? ShiftPlace::InBytes : ShiftPlace::AfterBlock;
 }
 
 int64_t panel_bytes(const PanelMatrix& panels) {
@@ -202,7 +205,7 @@ class PanelWriter {
       : integers_(integers),
         out_(out),
         width_(out.set->columns),
-        place_(shift_place(*out.set, integers.form)),
+        place_(shift_place(out)),
         line_(static_cast<size_t>(integers.blocks * kBlock)) {}
 
   void write(int64_t row) {
@@ -238,7 +241,7 @@ class PanelWriter {
     for (int64_t plane = 0; plane < out_.planes; ++plane) {
       const auto digit_shift = static_cast<int32_t>(4 * (out_.planes - 1 - plane));
       out_.shifts[static_cast<size_t>((place * out_.planes + plane) * width_ + column)] =
-          shift_code(out_.set->shift_form,
+          shift_code(out_.is_paired ? ShiftForm::Factor : out_.set->shift_form,
                      (place_ == ShiftPlace::InBytes ? 0 : shift) + digit_shift);
     }
     return static_cast<uint32_t>(flip * shifted);
@@ -250,6 +253,31 @@ class PanelWriter {
   ShiftPlace place_;
   std::vector<int8_t> line_;  // zero after the last value
 };
+
+enum class Layout : uint8_t { Steps, Pairs };
+
+PanelMatrix panels_of(const Integers& integers, const KernelSet& set, Layout layout) {
+  PanelMatrix out{.set = &set,
+                  .form = integers.form,
+                  .columns = integers.rows,
+                  .k = integers.k,
+                  .steps = panel_steps(integers.k, set),
+                  .blocks = integers.blocks,
+                  .planes = set.has_digits && integers.form.bits > 4 ? 2 : 1,
+                  .panels = (integers.rows + set.columns - 1) / set.columns,
+                  .is_paired = layout == Layout::Pairs};
+  const int64_t padded = out.panels * set.columns;
+  out.bytes.resize(static_cast<size_t>(padded * out.planes * out.steps * kStep));
+  out.starts.resize(static_cast<size_t>(padded));
+  out.scales.resize(static_cast<size_t>(padded));
+  out.block_starts.resize(static_cast<size_t>(padded * out.blocks));
+  out.shifts.resize(static_cast<size_t>(padded * out.blocks * out.planes));
+  PanelWriter writer(integers, out);
+  for (int64_t row = 0; row < integers.rows; ++row) writer.write(row);
+  // Panels follow one another.
+  if (out.is_paired) set.pair(out.bytes.data(), out.panels * out.steps);
+  return out;
+}
 
 /// k, or the least multiple of `unit` above it.
 int64_t rounded_up(int64_t k, int64_t unit) { return (k + unit - 1) / unit * unit; }
@@ -305,24 +333,17 @@ RowMatrix make_rows(const QuantizedMatrix& matrix, const KernelSet& set) {
 }
 
 PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
+  return panels_of(integers_of(matrix), set, Layout::Steps);
+}
+
+PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set,
+                        const IntegerForm& rows) {
   const Integers integers = integers_of(matrix);
-  PanelMatrix out{.set = &set,
-                  .form = integers.form,
-                  .columns = integers.rows,
-                  .k = integers.k,
-                  .steps = panel_steps(integers.k, set),
-                  .blocks = integers.blocks,
-                  .planes = set.has_digits && integers.form.bits > 4 ? 2 : 1,
-                  .panels = (integers.rows + set.columns - 1) / set.columns};
-  const int64_t padded = out.panels * set.columns;
-  out.bytes.resize(static_cast<size_t>(padded * out.planes * out.steps * kStep));
-  out.starts.resize(static_cast<size_t>(padded));
-  out.scales.resize(static_cast<size_t>(padded));
-  out.block_starts.resize(static_cast<size_t>(padded * out.blocks));
-  out.shifts.resize(static_cast<size_t>(padded * out.blocks * out.planes));
-  PanelWriter writer(integers, out);
-  for (int64_t row = 0; row < integers.rows; ++row) writer.write(row);
-  return out;
+  const bool is_paired =
+      set.pair != nullptr && are_narrow(rows, set) &&
+      std::all_of(integers.mantissas.begin(), integers.mantissas.end(),
+                  [](int8_t mantissa) { return std::abs(mantissa) <= kLargestPaired; });
+  return panels_of(integers, set, is_paired ? Layout::Pairs : Layout::Steps);
 }
 
 PanelMatrix make_code_panels(int64_t columns, int64_t k, const KernelSet& set) {

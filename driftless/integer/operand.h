@@ -36,7 +36,7 @@ struct IntegerForm {
 
 /// Whether the set has tiles of its own for such rows.
 inline bool are_narrow(const IntegerForm& rows, const KernelSet& set) noexcept {
-  return set.narrow.max_rows > 0 && rows.bits <= kNarrowBits;
+  return set.narrow.max_rows > 0 && rows.bits <= set.narrow_bits;
 }
 
 /// Whether a row's bytes are its mantissas shifted; else its shifts stand beside them.
@@ -58,7 +58,7 @@ struct RowMatrix {
 };
 
 /// The right factor: panels of `set->columns` columns, each a row of the quantized matrix. The last
-/// panel is filled up with zero columns.
+/// panel is filled up with zero columns. Panels of pairs go with narrow rows only.
 struct PanelMatrix {
   const KernelSet* set = nullptr;
   IntegerForm form{};
@@ -68,6 +68,7 @@ struct PanelMatrix {
   int64_t blocks = 0;
   int64_t planes = 1;
   int64_t panels = 0;
+  bool is_paired = false;
   AlignedVector<int8_t> bytes{};
   AlignedVector<int32_t> starts{};        ///< [panel][column]
   AlignedVector<int32_t> block_starts{};  ///< [panel][block][column]
@@ -94,6 +95,9 @@ void require_supported(const quant::QuantSpec& spec);
 /// quantizer's window.
 RowMatrix make_rows(const quant::QuantizedMatrix& matrix, const KernelSet& set);
 PanelMatrix make_panels(const quant::QuantizedMatrix& matrix, const KernelSet& set);
+/// The same for products with such rows alone, in the layout that is fastest with them.
+PanelMatrix make_panels(const quant::QuantizedMatrix& matrix, const KernelSet& set,
+                        const IntegerForm& rows);
 /// Panels of zeros for int8 codes that arise while a model runs, one scale a column.
 PanelMatrix make_code_panels(int64_t columns, int64_t k, const KernelSet& set);
 /// Fills a column of such panels, K codes. Sums come out as if `row_offset` were added to each of

@@ -33,6 +33,9 @@ void require_suited(const RowMatrix& left, int64_t rows, const PanelMatrix& righ
   DRIFTLESS_REQUIRE(left.k == right.k, ErrorCode::InvalidArgument,
                     "native product: reduction lengths; got ", left.k, " and ", right.k,
                     ", expected the same");
+  DRIFTLESS_REQUIRE(!right.is_paired || are_narrow(left.form, *left.set),
+                    ErrorCode::InvalidArgument, "native product: panels of pairs and rows of ",
+                    left.form.bits, " bits; expected at most ", left.set->narrow_bits);
   DRIFTLESS_REQUIRE(rows <= left.rows && out.rows == rows && out.cols == right.columns,
                     ErrorCode::InvalidArgument, "native product: shape of the output; got ",
                     out.rows, " x ", out.cols, ", expected ", rows, " x ", right.columns);
@@ -113,7 +116,8 @@ int64_t largest_k(const IntegerForm& left, const IntegerForm& right) noexcept {
 
 const Tiles& tiles_for(const RowMatrix& left, const PanelMatrix& right) noexcept {
   const KernelSet& set = *right.set;
-  if (are_narrow(left.form, set) && right.form.fits_bytes()) return set.narrow;
+  const bool suits_narrow = set.pair != nullptr ? right.is_paired : right.form.fits_bytes();
+  if (are_narrow(left.form, set) && suits_narrow) return set.narrow;
   return sums_whole(left, right) ? set.whole : set.per_block;
 }
 

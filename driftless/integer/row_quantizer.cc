@@ -30,15 +30,15 @@ int shifted_right(int m, int shift) {
   return m < 0 ? -rounded : rounded;
 }
 
-/// Turns the codes of a block into its bytes: mantissas, flipped, and shifted left by `shift` where
-/// that fits bytes. With c' = c XOR 2^(bits-1), mantissa + 2^(bits-1) of a code, the byte is
+/// Turns n codes, a multiple of eight, into bytes: mantissas, flipped, and shifted left by `shift`
+/// where that fits bytes. With c' = c XOR 2^(bits-1), mantissa + 2^(bits-1) of a code, the byte is
 /// c' * 2^shift + 128 - 2^(bits-1+shift): never below 0 nor above 255, so that eight bytes of a
 /// word do not disturb each other.
-void shift_codes(uint8_t* codes, int64_t bits, int shift, uint8_t flip) {
+void shift_codes(uint8_t* codes, int64_t n, int64_t bits, int shift, uint8_t flip) {
   const auto sign = 1u << (bits - 1);
   const uint64_t offset = eightfold(128u - (sign << shift));
   const uint64_t flips = eightfold(0x80u ^ flip);
-  for (int64_t i = 0; i < kBlock; i += 8) {
+  for (int64_t i = 0; i < n; i += 8) {
     uint64_t word = 0;
     std::memcpy(&word, codes + i, sizeof(word));
     word = (((word ^ eightfold(sign)) << shift) + offset) ^ flips;
@@ -171,10 +171,20 @@ bool RowQuantizer::encode_tile(const float* values, RowMatrix& out, int64_t firs
   uint8_t* const scales = out.shifts.data() + first_row * out.blocks + block;
   if (has_encoders_)
     return encode_by_set({values, kBlock, rows, 1, codes, out.stride, scales, out.blocks});
+  // Rows follow one another in `values`, so that a call encodes many, apart from where they go.
+  constexpr int64_t kRows = 32;
+  uint8_t row_codes[kRows * kBlock];
+  uint8_t row_scales[kRows];
   bool is_finite = true;
-  for (int64_t row = 0; row < rows; ++row)
-    is_finite &= encode_row(values + row * kBlock, kBlock, codes + row * out.stride,
-                            scales + row * out.blocks) == quant::kAllFinite;
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t count = std::min(kRows, rows - first);
+    is_finite &= encode_row(values + first * kBlock, count * kBlock, row_codes, row_scales) ==
+                 quant::kAllFinite;
+    for (int64_t row = 0; row < count; ++row) {
+      std::memcpy(codes + (first + row) * out.stride, row_codes + row * kBlock, kBlock);
+      scales[(first + row) * out.blocks] = row_scales[row];
+    }
+  }
   return is_finite;
 }
 
@@ -199,9 +209,11 @@ void RowQuantizer::finish_row(RowMatrix& out, int64_t row) const noexcept {
   if (is_shifted && set_->encoders != nullptr) {
     set_->encoders->shift_codes(
         {bytes, out.blocks, shifts, static_cast<int>(bits), set_->row_flip});
-  } else {
+  } else if (is_shifted) {
     for (int64_t block = 0; block < out.blocks; ++block)
-      shift_codes(bytes + block * kBlock, bits, is_shifted ? shifts[block] : 0, set_->row_flip);
+      shift_codes(bytes + block * kBlock, kBlock, bits, shifts[block], set_->row_flip);
+  } else {
+    shift_codes(bytes, out.blocks * kBlock, bits, 0, set_->row_flip);
   }
   if (is_shifted) std::fill_n(shifts, out.blocks, uint8_t{0});
   const int fraction_bits = -formats::octave_of(spec_.format->element.smallest).exponent;

@@ -18,6 +18,8 @@ class RowQuantizer {
   /// integers than dynamic ones per token.
   RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set);
 
+  [[nodiscard]] const IntegerForm& form() const noexcept { return form_; }
+
   /// A factor of that shape for quantize() to fill.
   [[nodiscard]] RowMatrix make(int64_t rows, int64_t k) const;
 

@@ -35,8 +35,8 @@ Swiglu::Swiglu(const SwigluWeights& weights, const SwigluActs& acts, const Kerne
                SiluMul silu_mul)
     : input_(acts.input, set),
       hidden_(acts.hidden, set),
-      gate_up_(make_panels(weights.gate_up, set)),
-      down_(make_panels(weights.down, set)),
+      gate_up_(make_panels(weights.gate_up, set, input_.form())),
+      down_(make_panels(weights.down, set, hidden_.form())),
       inner_(weights.down.cols),
       has_block_hidden_(acts.hidden.is_in_blocks()),
       silu_mul_(silu_mul) {

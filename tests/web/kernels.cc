@@ -55,9 +55,8 @@ const std::vector<const KernelSet*>& sets() {
 
 /// Whether all sums and floats of left times right are as they must be; the text says what is not.
 bool is_exact(const quant::QuantizedMatrix& left, const quant::QuantizedMatrix& right,
-              const KernelSet& set) {
-  const RowMatrix rows = make_rows(left, set);
-  const PanelMatrix panels = make_panels(right, set);
+              const RowMatrix& rows, const PanelMatrix& panels) {
+  const KernelSet& set = *rows.set;
   const auto expected = exact_product(integers_of(left, rows.scales.data()),
                                       integers_of(right, panels.scales.data()), left.cols);
   std::vector<int32_t> sums(expected.size(), 77);
@@ -83,8 +82,11 @@ bool are_exact(const Pair& pair, Shape left, Shape right, Kind left_kind, Kind r
                uint64_t seed) {
   const auto a = sample_matrix(pair.left, left, left_kind, seed);
   const auto b = sample_matrix(pair.right, right, right_kind, seed + 1);
-  return std::all_of(sets().begin(), sets().end(),
-                     [&](const KernelSet* set) { return is_exact(a, b, *set); });
+  return std::all_of(sets().begin(), sets().end(), [&](const KernelSet* set) {
+    const RowMatrix rows = make_rows(a, *set);
+    return is_exact(a, b, rows, make_panels(b, *set)) &&
+           is_exact(a, b, rows, make_panels(b, *set, rows.form));
+  });
 }
 
 bool run_all() {

@@ -29,8 +29,8 @@ inline constexpr int64_t kBlockSteps = kBlock / kStep;
 /// Rows that no set's tile exceeds; columns that every set's panel divides.
 inline constexpr int64_t kMostTileRows = 96;
 inline constexpr int64_t kMostColumns = 32;
-/// Of narrow rows, sign included.
-inline constexpr int64_t kNarrowBits = 7;
+/// The largest magnitude in a panel of pairs.
+inline constexpr int32_t kLargestPaired = 7;
 
 struct TileArgs {
   const uint8_t* rows;        ///< row r begins at rows + r * row_stride
@@ -57,8 +57,8 @@ struct Tiles {
   Tile products;  ///< float(sum) * (row scale * column scale)
 };
 
-/// How a panel states 2^shift: as the count, or as the factor in both halves of 32 bits.
-enum class ShiftForm : uint8_t { Count, PairedFactor };
+/// How a panel states 2^shift: as the count, the factor, or the factor in both halves of 32 bits.
+enum class ShiftForm : uint8_t { Count, Factor, PairedFactor };
 
 struct KernelSet {
   std::string_view name;
@@ -68,10 +68,14 @@ struct KernelSet {
   ShiftForm shift_form;
   Tiles whole;      ///< one sum over all of K; row shifts are in the bytes
   Tiles per_block;  ///< sums of 32, shifted left by row_shifts and shifts, then added
-  /// For rows whose mantissas have at most kNarrowBits, where a set is faster on them; max_rows is
-  /// 0 where it is not. As per_block, for panels whose shifts are in the bytes: row_shifts alone
-  /// count.
+  /// For rows whose mantissas have at most narrow_bits, sign included, where a set is faster on
+  /// them; max_rows is 0 where it is not. As per_block, for panels whose shifts are in the bytes,
+  /// so that row_shifts alone count, or for panels of pairs, whose shifts are factors.
   Tiles narrow{};
+  int64_t narrow_bits = 0;
+  /// Turns steps of a panel whose magnitudes are at most kLargestPaired into the pairs that
+  /// `narrow` takes, in place; null where it takes panels as they are.
+  void (*pair)(int8_t* steps, int64_t count) noexcept = nullptr;
   /// Repeats the multiply-adds of a tile's step on registers alone, which no product can outrun.
   /// Returns how many multiply-adds that was.
   int64_t (*peak)(int64_t rounds) noexcept;

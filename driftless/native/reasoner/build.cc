@@ -44,7 +44,7 @@ NativeLayer native_layer(const NativeBuild& build, const std::string& name) {
 Linear::Linear(NativeBuild& build, const NativeLayer& layer, int64_t rows)
     : name_(layer.name),
       quantizer_(layer.acts, build.set),
-      weight_(make_panels(layer.weight, build.set)),
+      weight_(make_panels(layer.weight, build.set, quantizer_.form())),
       scratch_(build.shared({.rows = rows, .k = weight_.k, .input = layer.acts},
                             [&] { return quantizer_.make(rows, weight_.k); })) {}
 

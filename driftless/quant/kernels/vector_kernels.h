@@ -20,6 +20,8 @@ struct VectorKernels {
   using I = typename V::I;
   static constexpr int64_t kLanes = V::kLanes;
   static constexpr bool kHasMasks = requires(const float* p) { V::load_first(p, 1); };
+  /// Whether the bytes of four vectors are cheaper stored at once.
+  static constexpr bool kJoinsBytes = requires(uint8_t * p, I v) { V::store_bytes(p, v, v, v, v); };
   using Floats = float[static_cast<size_t>(V::kLanes)];
   using Bytes = uint8_t[static_cast<size_t>(V::kLanes)];
 
@@ -65,6 +67,12 @@ struct VectorKernels {
   template <class Function>
   static void transform_bytes(const float* x, int64_t n, uint8_t* out, Function function) noexcept {
     int64_t i = 0;
+    if constexpr (kJoinsBytes) {
+      for (; i + 4 * kLanes <= n; i += 4 * kLanes)
+        V::store_bytes(out + i, function(V::load(x + i)), function(V::load(x + i + kLanes)),
+                       function(V::load(x + i + 2 * kLanes)),
+                       function(V::load(x + i + 3 * kLanes)));
+    }
     for (; i + kLanes <= n; i += kLanes) V::store_bytes(out + i, function(V::load(x + i)));
     if (i < n) {
       Bytes padded;

@@ -44,16 +44,15 @@ std::string write(std::span<const Example> examples) {
   return to_csv(puzzles);
 }
 
-/// Whether a run of cells holds a wall of two; a heading of Markdown is too short for one.
+/// Whether some run of cells has walls, a start and a goal, as a question has; prose has none.
 bool claims(std::string_view text) {
-  constexpr size_t kLeastCells = 9;
   const std::string_view cells = kAlphabet.substr(1);
-  for (size_t wall = text.find("##"); wall != std::string_view::npos;) {
-    const size_t before = text.find_last_not_of(cells, wall);
-    const size_t begin = before == std::string_view::npos ? 0 : before + 1;
-    const size_t end = std::min(text.find_first_not_of(cells, wall), text.size());
-    if (end - begin >= kLeastCells) return true;
-    wall = text.find("##", end);
+  for (size_t begin = 0; (begin = text.find_first_of(cells, begin)) != std::string_view::npos;) {
+    const size_t end = std::min(text.find_first_not_of(cells, begin), text.size());
+    const std::string_view run = text.substr(begin, end - begin);
+    const auto has = [run](std::string_view part) { return run.find(part) != run.npos; };
+    if (has("##") && has("S") && has("G")) return true;
+    begin = end;
   }
   return false;
 }

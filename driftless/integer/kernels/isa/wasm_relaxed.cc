@@ -20,18 +20,15 @@ namespace {
 
 constexpr uint8_t kFlip = 0x80;
 
-struct Relaxed {
-  using I = v128_t;
+struct Relaxed : WasmLanes {
   using Row = v128_t;
-  static constexpr int kLanes = 4;
   static constexpr size_t kVectors = 4;
+  static constexpr int64_t kPasses = 1;
   static constexpr size_t kMaxRows = 2;
 
   static I load(const int8_t* p) noexcept { return wasm_v128_load(p); }
   /// What sums start at.
   static I load(const int32_t* p) noexcept { return wasm_i32x4_shr(wasm_v128_load(p), 1); }
-  static void store(int32_t* p, I v) noexcept { wasm_v128_store(p, v); }
-  static I set(int32_t value) noexcept { return wasm_i32x4_splat(value); }
   static Row load_row(const uint8_t* p) noexcept { return seven_bits(wasm_v128_load(p)); }
   template <int kStepOfRow>
   static v128_t pick(Row row) noexcept {
@@ -46,10 +43,6 @@ struct Relaxed {
   }
   static I add(I a, I b) noexcept { return wasm_i32x4_add(a, b); }
   static I shift_left(I v, uint32_t count) noexcept { return wasm_i32x4_shl(v, count); }
-  static void store_scaled(float* p, I sums, const float* column_scales, float row_scale) noexcept {
-    const v128_t scale = wasm_f32x4_mul(wasm_f32x4_splat(row_scale), wasm_v128_load(column_scales));
-    wasm_v128_store(p, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums), scale));
-  }
 
  private:
   /// m + 128 to m + 64.
@@ -60,8 +53,10 @@ struct Relaxed {
 
 constexpr KernelSet set_of_tiles() noexcept {
   using Kinds = WasmTiles<Relaxed>;
-  KernelSet set = WasmPairs<kFlip, 1, Relaxed::kVectors>::set("wasm_relaxed");
-  set.narrow = Kinds::tiles<Kinds::PerBlock<Kinds::ByRow>>();
+  static_assert(Kinds::kColumns == WasmTiles<WasmPairs<kFlip>>::kColumns);
+  KernelSet set = WasmPairs<kFlip>::set("wasm_relaxed");
+  set.narrow = tall_tiles<Relaxed, Kinds::PerBlock<Kinds::ByRow>>();
+  set.narrow_bits = 7;
   return set;
 }
 

@@ -67,6 +67,13 @@ constexpr Constants kConstants;
   return wasm_i32x4_add(p, wasm_i32x4_shl(shifted, 23));
 }
 
+constexpr int64_t kVectorsAtOnce = 32;
+
+inline void exp_vectors(const float* x, float* out, int64_t count) noexcept {
+  for (int64_t i = 0; i < 4 * count; i += 4)
+    wasm_v128_store(out + i, exp_lanes(wasm_v128_load(x + i)));
+}
+
 }  // namespace
 }  // namespace driftless::loop
 

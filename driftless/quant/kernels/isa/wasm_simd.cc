@@ -19,6 +19,10 @@ struct WasmSimd {
     const v128_t words = wasm_u16x8_narrow_i32x4(v, v);
     wasm_v128_store32_lane(p, wasm_u8x16_narrow_i16x8(words, words), 0);
   }
+  static void store_bytes(uint8_t* p, I a, I b, I c, I d) noexcept {
+    wasm_v128_store(
+        p, wasm_u8x16_narrow_i16x8(wasm_u16x8_narrow_i32x4(a, b), wasm_u16x8_narrow_i32x4(c, d)));
+  }
   static F set(float value) noexcept { return wasm_f32x4_splat(value); }
   static I set_int(uint32_t value) noexcept { return wasm_u32x4_splat(value); }
 
