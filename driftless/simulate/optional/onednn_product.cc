@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <vector>
@@ -124,20 +125,16 @@ class OnednnProduct : public Product {
   void run(int64_t worker, const float* a, const float* b, float* c) const override {
     const OneThread one_thread;
     Worker& mine = per_worker_[static_cast<size_t>(worker)];
-    if (!mine.has_run) require_memory_for_code();
-    mine.has_run = true;
     if (!has_constant_a_) set(mine.a, a, packed_a_, mine.halves_a);
     if (!has_constant_b_) set(mine.b, b, packed_b_, mine.halves_b);
     mine.c.set_data_handle(c);
-    // The C call takes a plain array; the C++ one would build a map and a vector each time.
-    const std::array<dnnl_exec_arg_t, 4> arguments = {{{DNNL_ARG_SRC, mine.a.get()},
-                                                       {DNNL_ARG_WEIGHTS, mine.b.get()},
-                                                       {DNNL_ARG_DST, mine.c.get()},
-                                                       {DNNL_ARG_SCRATCHPAD, mine.scratch.get()}}};
-    const dnnl_status_t status = dnnl_primitive_execute(
-        product_.get(), mine.stream.get(), static_cast<int>(arguments.size()), arguments.data());
-    DRIFTLESS_REQUIRE(status == dnnl_success, ErrorCode::Internal, "oneDNN matmul; got status ",
-                      static_cast<int>(status));
+    if (mine.has_run) return execute(mine);
+    // One at a time, so that no other thread takes what was found to be free.
+    static std::mutex first_runs;
+    const std::lock_guard<std::mutex> lock(first_runs);
+    require_memory_for_code();
+    execute(mine);
+    mine.has_run = true;
   }
 
  private:
@@ -148,6 +145,18 @@ class OnednnProduct : public Product {
     Halves halves_a, halves_b;
     bool has_run = false;
   };
+
+  void execute(const Worker& mine) const {
+    // The C call takes a plain array; the C++ one would build a map and a vector each time.
+    const std::array<dnnl_exec_arg_t, 4> arguments = {{{DNNL_ARG_SRC, mine.a.get()},
+                                                       {DNNL_ARG_WEIGHTS, mine.b.get()},
+                                                       {DNNL_ARG_DST, mine.c.get()},
+                                                       {DNNL_ARG_SCRATCHPAD, mine.scratch.get()}}};
+    const dnnl_status_t status = dnnl_primitive_execute(
+        product_.get(), mine.stream.get(), static_cast<int>(arguments.size()), arguments.data());
+    DRIFTLESS_REQUIRE(status == dnnl_success, ErrorCode::Internal, "oneDNN matmul; got status ",
+                      static_cast<int>(status));
+  }
 
   static void set(dnnl::memory& memory, const float* values,
                   const std::optional<PackedMatrix>& packed, Halves& halves) {
