@@ -29,9 +29,8 @@ void add_slow_commands(std::vector<Job>& all) {
                  "recommend " + model + data + "--probe-boards 1 --choices mxint8 mxint4 --out "});
   all.push_back({"accumulators", "accumulators " + model + data + "--bits 16 --json "});
   all.push_back({"export", "export c " + packed + " --kernels c --name reasoner "});
-  all.push_back({"bench",
-                 "bench " + packed + " --boards 1 --patience 0 --threads 2 --json ",
-                 false, true});
+  all.push_back(
+      {"bench", "bench " + packed + " --boards 1 --patience 0 --threads 2 --json ", false, true});
 }
 
 /// Beside those of jobs(), the verbs that only read, and print into a file.
