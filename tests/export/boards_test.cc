@@ -127,7 +127,8 @@ TEST_P(Emulated, HasTheBitsOfTheNativeEngine) {
   ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
   const Outcome ran = run(firmware, board);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(testing::without_counts(ran.out), testing::expected_lines(model, check));
+  EXPECT_EQ(testing::without_counts(ran.out),
+            testing::expected_lines(firmware.made(), model, check));
   const auto count = static_cast<double>(testing::instructions_of(ran.out));
   const double each = count / static_cast<double>(firmware.made().multiply_adds);
   RecordProperty("instructions_each_multiply_add", std::to_string(each));
@@ -190,7 +191,8 @@ TEST_P(EmulatedBundled, HasTheBitsAndTheSizes) {
   ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
   const Outcome ran = run(firmware, board);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(testing::without_counts(ran.out), testing::expected_lines(model, bundled.check));
+  EXPECT_EQ(testing::without_counts(ran.out),
+            testing::expected_lines(firmware.made(), model, bundled.check));
   expect_said_memory(firmware, board);
   const int64_t flash =
       section_bytes(firmware, board, ".text") + section_bytes(firmware, board, ".constants");

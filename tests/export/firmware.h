@@ -58,10 +58,11 @@ inline std::string boards_text(const model::ModelConfig& config, const CheckOpti
          puzzles + "};\n";
 }
 
-/// What the check prints but for instructions, by the native engine.
-inline std::string expected_lines(const store::PackedModel& model, const CheckOptions& options) {
+/// What the check of an exported model prints but for instructions, by the native engine.
+inline std::string expected_lines(const CExport& made, const store::PackedModel& model,
+                                  const CheckOptions& options) {
   const auto reasoner = native::make_native_reasoner(model, {.slots = 1});
-  std::string text;
+  std::string text = "self-test " + hex(made.hash) + "\n";
   for (int64_t board = 0; board < options.boards; ++board) {
     const auto tokens =
         simulate::testing::random_tokens(model.config, static_cast<uint64_t>(board));

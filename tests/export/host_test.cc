@@ -25,7 +25,8 @@ void expect_native_bits(const store::PackedModel& model, const std::string& comp
   ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
   const Outcome ran = run_program((firmware.path() / "check").string());
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
-  EXPECT_EQ(testing::without_counts(ran.out), testing::expected_lines(model, check));
+  EXPECT_EQ(testing::without_counts(ran.out),
+            testing::expected_lines(firmware.made(), model, check));
 }
 
 class Host : public ::testing::TestWithParam<SmallModel> {};

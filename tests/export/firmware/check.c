@@ -43,6 +43,7 @@ static int run_self_test(void) {
   const uint64_t before = port_instructions();
   const int code = probe_self_test(&model);
   put_hex("instructions ", port_instructions() - before);
+  if (code == PROBE_OK || code == PROBE_MISMATCH) put_hex("self-test ", probe_hash(&model));
   return code;
 }
 
