@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "driftless/base/files/text_file.h"
+
 #include "tests/export/firmware.h"
 #include "tests/export/small_models.h"
 
@@ -126,6 +128,38 @@ TEST(HostPrograms, HoldSeveralModels) {
   const std::string program = (folder.path() / "main").string();
   const Outcome compiled = run_program("gcc -O1 " + std::string(testing::kWarnings) + " " +
                                        sources + program + ".c -o " + program);
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  EXPECT_EQ(run_program(program).exit_code, 0);
+}
+
+/// The first program in C of a page.
+std::string program_of(const std::string& page) {
+  const std::string text = read_text(page), begin = "```c\n";
+  const size_t at = text.find(begin);
+  if (at == std::string::npos) return "";
+  const size_t first = at + begin.size();
+  return text.substr(first, text.find("```", first) - first);
+}
+
+// With a model whose boards are those of the page, but smaller.
+TEST(HostPrograms, TheDocumentedProgramAnswersABoard) {
+  if (!testing::has_program("gcc")) GTEST_SKIP() << "skipped: no gcc";
+  const driftless::testing::TempDir folder;
+  const CExport made =
+      export_c(packed(testing::sudoku_like()), {.name = "sudoku", .kernels = {"c"}});
+  for (const CFile& file : made.files) testing::write_text(folder.path() / file.name, file.text);
+  testing::write_text(folder.path() / "main.c",
+                      program_of("docs/microcontrollers.md") +
+                          "int main(void) {\n"
+                          "  static uint8_t board[SUDOKU_CELLS];\n"
+                          "  if (solve(board) != SUDOKU_OK) return 1;\n"
+                          "  board[0] = SUDOKU_VOCABULARY;\n"
+                          "  return solve(board) == SUDOKU_BAD_TOKEN ? 0 : 2;\n"
+                          "}\n");
+  const std::string program = (folder.path() / "main").string();
+  const Outcome compiled =
+      run_program("gcc -O1 " + std::string(testing::kWarnings) + " " + program + ".c " +
+                  (folder.path() / "sudoku.c").string() + " -o " + program);
   ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
   EXPECT_EQ(run_program(program).exit_code, 0);
 }
