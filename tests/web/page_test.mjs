@@ -392,6 +392,7 @@ const tests = {
           module: await unzipped(bytesOf(data.engine))});
       })`);
       assert.equal(results.at(-1).kernels, "wasm_simd");
+      if (results.length < 2) console.log("  SKIPPED: this browser has no relaxed vectors that compute rightly");
       for (const {variant, kernels, difference} of results) {
         assert.equal(difference, null, `${name}, ${variant}`);
         console.log(`  ${name}, ${variant} (${kernels}): ${expected.length} boards`);

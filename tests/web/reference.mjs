@@ -3,6 +3,7 @@
 import {spawnSync} from "node:child_process";
 
 export const model = "models/sudoku-small-mxint4.safetensors";
+export const checkpoint = "models/sudoku-small.safetensors";
 export const boards = "models/demo-sudoku.csv";
 
 /// How many boards are compared, 64 at most; a few seconds' worth unless said.
@@ -14,8 +15,8 @@ export const formats = {
   int8: {weights: "int8/channel", activations: "int8/token"},
 };
 
-export function reference(program, {weights, activations}, count) {
-  const {status, stdout, stderr} = spawnSync(program, [model, boards, String(count), weights, activations],
+export function reference(program, {weights, activations}, count, file = model) {
+  const {status, stdout, stderr} = spawnSync(program, [file, boards, String(count), weights, activations],
     {encoding: "utf8", maxBuffer: 1 << 28});
   if (status !== 0) throw new Error(`${program}: ${stderr}`);
   return stdout.trim().split("\n").map((line) => JSON.parse(line));
