@@ -137,6 +137,21 @@ const tests = {
     assertQuiet(page);
   },
 
+  async "takes digits without a keyboard on a phone"(browser) {
+    const page = await browser.open(html, {width: 390, height: 844});
+    await page.until(`page.board !== null`);
+    await page.click($("clear"));
+    await page.until(`page.board.input.every((token) => token === 1)`);
+    await page.click(`${$("editor")}.children[10]`);
+    await page.until(`${$("editor")}.children[10].classList.contains("chosen")`);
+    await page.click(`${$("pad")}.children[4]`);
+    await page.until(`page.board.input[10] === 6`);
+    await page.click(`${$("pad")}.lastChild`);
+    await page.until(`page.board.input[10] === 1`);
+    assert.equal(await page.evaluate(`${$("pad")}.children.length`), 10);
+    assertQuiet(page);
+  },
+
   async "makes boards of the chosen difficulty"(browser) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
@@ -284,6 +299,21 @@ const tests = {
     await page.until(`page.cells[${wall}] === mazeToken(" ") && page.board.input[${wall}] === mazeToken(" ")`);
     await page.until(`page.columns[0].history.length >= 1`);
     await picture(page, `${name}-maze`);
+    // A finger draws through two walls; a stroke that the browser takes for itself has ended.
+    const touch = (...events) => page.evaluate(`for (const [type, index] of ${JSON.stringify(events)}) {
+      const cell = ${cell("index")};
+      cell.scrollIntoView({block: "center"});
+      const {left, top, width, height} = cell.getBoundingClientRect();
+      cell.dispatchEvent(new PointerEvent(type, {bubbles: true, pointerType: "touch", clientX: left + width / 2, clientY: top + height / 2}));
+    }`);
+    const first = await page.evaluate(`(() => { const side = sideOf(page.cells.length); const isWall = (index) => page.cells[index] === mazeToken("#");
+      return page.cells.findIndex((_, index) => index % side < side - 1 && isWall(index) && isWall(index + 1)); })()`);
+    assert.ok(first >= 0);
+    await touch(["pointerdown", first], ["pointermove", first + 1], ["pointerup", first + 1]);
+    await page.until(`page.brush === null && [${first}, ${first + 1}].every((index) => page.board.input[index] === mazeToken(" "))`);
+    await touch(["pointerdown", first], ["pointercancel", first]);
+    await page.until(`page.brush === null && page.board.input[${first}] === mazeToken("#")`);
+    assert.ok(await page.evaluate(`${$("pad")}.hidden`));
     await page.evaluate(`(() => { const side = sideOf(page.cells.length);
       for (const step of [-1, 1, -side, side]) if (page.cells[${goal} + step] === mazeToken(" ")) putMaze(${goal} + step, mazeToken("#"));
       return endStroke(); })()`);

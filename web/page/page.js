@@ -22,7 +22,7 @@ const data = JSON.parse($("data").textContent);
 const thinker = new Thinker(data.worker);
 const page = {
   task: null, info: null, board: null, cells: [], columns: [], shown: 0, steps: 16, timer: null, isCounting: false, isStopped: false, wishes: 0,
-  brush: null,
+  brush: null, chosen: null,
 };
 
 function say(text) {
@@ -53,18 +53,43 @@ const difficulty = () => kDifficulties[page.task.name]?.[$("difficulty").selecte
 
 /// The tab key reaches one cell, from which arrows lead to the others.
 function drawEditor() {
-  drawBoard($("editor"), page.task, page.cells, (index) => (page.cells[index] > 1 ? "given" : ""), (index) => {
+  const classes = (index) => [page.cells[index] > 1 ? "given" : "", index === page.chosen ? "chosen" : ""].join(" ").trim();
+  drawBoard($("editor"), page.task, page.cells, classes, (index) => {
     const cell = element("button", {type: "button", tabIndex: index === 0 ? 0 : -1});
     cell.addEventListener("keydown", (event) => editKey(event, index));
-    cell.addEventListener("focus", () => {
-      for (const other of $("editor").children) other.tabIndex = other === cell ? 0 : -1;
-    });
+    // Not every browser moves the focus to a button that a finger has pressed.
+    for (const type of ["focus", "click"]) cell.addEventListener(type, () => choose(index));
     return cell;
   });
   const side = sideOf(page.cells.length);
   Array.from($("editor").children).forEach((cell, index) =>
     cell.setAttribute("aria-label", `row ${Math.floor(index / side) + 1}, column ${(index % side) + 1}: ${nameOf(page.task, page.cells[index])}`));
   $("editor").setAttribute("aria-label", isSudoku(page.task) ? "Board: arrows move, digits fill" : "Maze: arrows move, # and space draw, s and g put the ends");
+}
+
+function choose(index) {
+  page.chosen = index;
+  Array.from($("editor").children).forEach((cell, other) => {
+    cell.tabIndex = other === index ? 0 : -1;
+    cell.classList.toggle("chosen", other === index);
+  });
+}
+
+/// What fingers press in the place of keys: digits for the chosen cell of a Sudoku, and a button that empties it.
+function drawPad() {
+  $("pad").hidden = !isSudoku(page.task);
+  const digits = Array.from({length: sideOf(page.info.cells)}, (_, index) => `${index + 1}`);
+  $("pad").replaceChildren(...[...digits, ""].map((digit) => {
+    const button = element("button", {type: "button", ariaLabel: digit === "" ? "Empty the cell" : `Put ${digit}`}, digit || "⌫");
+    button.addEventListener("click", () => page.chosen !== null && putDigit(page.chosen, digit));
+    return button;
+  }));
+}
+
+/// A digit, or none, as a token of a cell.
+function putDigit(index, digit) {
+  const token = digit === "" ? blank() : page.task.alphabet.indexOf(digit);
+  if (token > 0) setCell(index, token);
 }
 
 const setCell = guarded(async (index, token) => {
@@ -109,7 +134,8 @@ function listenToStrokes() {
     const index = page.brush === null ? -1 : cellAt(event);
     if (index >= 0 && page.cells[index] !== page.brush) putMaze(index, page.brush);
   });
-  document.addEventListener("pointerup", () => page.brush !== null && endStroke());
+  for (const type of ["pointerup", "pointercancel"])
+    document.addEventListener(type, () => page.brush !== null && endStroke());
 }
 
 function editKey(event, index) {
@@ -129,8 +155,7 @@ function editKey(event, index) {
     return;
   }
   const character = ["Backspace", "Delete", "0", "."].includes(event.key) ? "" : event.key;
-  const token = character === "" ? blank() : page.task.alphabet.indexOf(character);
-  if ((character === "" || /^[1-9]$/.test(character)) && token > 0) setCell(index, token);
+  if (character === "" || /^[1-9]$/.test(character)) putDigit(index, character);
 }
 
 async function useLine(line, {keepsEditor = false} = {}) {
@@ -261,10 +286,11 @@ async function useFile(bytes, name) {
   stopPlaying();
   const {info, task} = await thinker.ask("file", {bytes});
   if (!task || !kDifficulties[task.name]) throw new Error(`${name}: a model for ${info.task}; this page shows sudoku and maze`);
-  Object.assign(page, {info, task, steps: info.steps, board: null});
+  Object.assign(page, {info, task, steps: info.steps, board: null, chosen: null});
   $("step").max = info.steps;
   $("model").textContent = `${name}: ${info.architecture}, width ${info.width}, ${info.scheme}`;
   $("editor").className = isSudoku(task) ? "board" : "board maze";
+  drawPad();
   $("difficulty").replaceChildren(...kDifficulties[task.name].map(([label]) => element("option", {}, label)));
   for (const column of page.columns) await loadFormat(column);
 }
