@@ -110,11 +110,21 @@ const tests = {
     assertQuiet(page);
   },
 
+  // Within a second, in the median of several openings: one alone may meet a busy machine.
   async "has solved a board soon after it opens"(browser, name) {
-    const page = await browser.open(html);
-    await page.until(`page.columns[0]?.history.some((step) => step.solved)`);
-    console.log(`  ${name}: ${(await page.evaluate(`page.columns[0].history.find((step) => step.solved).at`)).toFixed(0)} ms`);
-    assertQuiet(page);
+    const openings = Number(process.env.DRIFTLESS_WEB_OPENINGS ?? 1);
+    const times = [];
+    while (times.length < openings) {
+      const page = await browser.open(html);
+      await page.until(`page.columns[0]?.history.some((step) => step.solved)`);
+      times.push(await page.evaluate(`page.columns[0].history.find((step) => step.solved).at`));
+      await page.evaluate(`thinker.ask("stop").then(() => 0)`);
+      assertQuiet(page);
+    }
+    times.sort((a, b) => a - b);
+    const median = (times[(openings - 1) >> 1] + times[openings >> 1]) / 2;
+    console.log(`  ${name}: ${median.toFixed(0)} ms, ${times.at(-1).toFixed(0)} at most, of ${openings}`);
+    if (openings > 1) assert.ok(median < 1000, `${median} ms`);
   },
 
   async "takes digits and arrows"(browser) {
