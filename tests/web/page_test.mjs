@@ -92,6 +92,16 @@ const tests = {
     assert.doesNotMatch(text.replaceAll(/"model":"[^"]*"/g, ""), /src="http|@import|url\(http/);
   },
 
+  async "is not made of what it cannot show"() {
+    for (const path of ["models/mini-arc.safetensors", "models/demo-sudoku.csv"]) {
+      const out = join(folder, "none.html");
+      const {status, stderr} = spawnSync(driftless, ["web", out, "--model", path], {encoding: "utf8"});
+      assert.ok(status >= 10 && status < 17, `${path}: ${status} ${stderr}`);
+      assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+      assert.ok(!existsSync(out));
+    }
+  },
+
   async "opens with a board and solves it"(browser, name) {
     const page = await browser.open(html);
     await page.until(`page.board !== null`);
