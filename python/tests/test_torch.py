@@ -24,19 +24,21 @@ def test_values_are_ours_to_the_bit(spec):
                           driftless.quantize(np.ascontiguousarray(x.numpy().T), spec))
 
 
-def test_every_format_takes_tensors():
+def test_every_format_and_rule_takes_tensors():
     x = gaussian(64)
     taken = 0
     for row in driftless.formats():
-        spec = row.name if row.scaling != "none" or row.bits > 8 else row.name + "/tensor"
-        try:
-            expected = driftless.quantize(x.numpy(), spec)
-        except driftless.InvalidArgument as error:
-            assert "stores scales" in str(error), spec
-            continue
-        assert np.array_equal(driftless.torch.fake_quantize(x, spec).numpy(), expected), spec
-        taken += 1
-    assert taken >= 20
+        name = row.name if row.scaling != "none" or row.bits > 8 else row.name + "/tensor"
+        rules = [f"{name},rule={rule}" for rule in driftless.exponent_rules()] if row.scaling == "e8m0" else []
+        for spec in [name] + rules:
+            try:
+                expected = driftless.quantize(x.numpy(), spec)
+            except driftless.InvalidArgument as error:
+                assert "stores scales" in str(error), spec
+                continue
+            assert np.array_equal(driftless.torch.fake_quantize(x, spec).numpy(), expected), spec
+            taken += 1
+    assert taken > 2 * len(driftless.formats())
 
 
 def test_gradients_stop_where_values_are_clipped():

@@ -99,6 +99,14 @@ else()
   message("skipped: no pkg-config, or no cc")
 endif()
 
+# The examples include one header of the C interface; a C compiler reads the others, too.
+if(cc)
+  foreach(header c arrays boards)
+    file(WRITE ${WORK}/driftless_${header}.c "#include <driftless/driftless_${header}.h>\n")
+    run(${cc} -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -I${prefix}/include ${WORK}/driftless_${header}.c)
+  endforeach()
+endif()
+
 run(${program} quantize ${models}/sudoku-small.safetensors ${WORK}/packed.safetensors --weights mxint4)
 foreach(model ${models}/sudoku-small.safetensors ${WORK}/packed.safetensors)
   foreach(example ${examples})
