@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fails the n-th allocation, open, read, write, sync, rename and thread start of a command, for
 // growing n until the command passes unharmed. Each run ends in success or in one line and a code
-// that docs/install.md names, its output is whole or absent, and, where gcc's leak sanitizer is
-// there, no memory is lost. Of the many allocations a part is tried, the more the larger
-// DRIFTLESS_SOAK is.
+// that docs/install.md names, its output is whole or absent, its inputs are as they were, and,
+// where gcc's leak sanitizer is there, no memory is lost. Of the many allocations a part is tried,
+// the more the larger DRIFTLESS_SOAK is.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -33,14 +35,14 @@ void add_slow_commands(std::vector<Job>& all) {
       {"bench", "bench " + packed + " --boards 1 --patience 0 --threads 2 --json ", false, true});
 }
 
-/// Beside those of jobs(), the verbs that only read, and print into a file.
+/// Beside those of jobs(), the verbs that only read.
 std::vector<Job> commands() {
   std::vector<Job> all = jobs();
   const std::string model = DRIFTLESS_MODEL;
+  const std::string packed = DRIFTLESS_PACKED_MODEL;
   const std::string data = " --data models/demo-sudoku.csv --limit 1 --steps 1 --threads 2 ";
   all.push_back({"simulate", "eval " + model + data + "--predictions "});
-  all.push_back(
-      {"json", std::string("eval ") + DRIFTLESS_PACKED_MODEL + data + "--native --json "});
+  all.push_back({"json", "eval " + packed + data + "--native --json "});
   all.push_back({"solve", "solve --native --steps 1 --json "});
   all.push_back({"formats", "formats --json "});
   all.push_back({"decode", "codec decode --format uint8 --input models/demo-sudoku.csv --out "});
@@ -48,6 +50,12 @@ std::vector<Job> commands() {
   all.push_back({"augment",
                  "data augment tests/cli/faults/tasks.json --side 5 --variants 3 --seed 1 --out "});
   all.push_back({"error", "codec error --format int4 --gaussian 100 --seed 1 --json "});
+  all.push_back({.name = "info", .arguments = "info " + packed, .prints = true});
+  all.push_back(
+      {.name = "check", .arguments = "data check models/demo-sudoku.csv", .prints = true});
+  all.push_back({.name = "vectors",
+                 .arguments = "vectors generate --count 1 --kinds quantize product",
+                 .prints = true});
   if (rounds(0) > 0) add_slow_commands(all);
   return all;
 }
@@ -82,17 +90,34 @@ std::vector<std::string> comparable_output(const Job& job, const fs::path& out) 
   return files;
 }
 
+/// When the files that a command names were last written to.
+std::map<std::string, fs::file_time_type> times_of_inputs(const std::string& arguments) {
+  std::map<std::string, fs::file_time_type> times;
+  std::istringstream words(arguments);
+  for (std::string word; words >> word;)
+    if (fs::is_regular_file(word)) times[word] = fs::last_write_time(word);
+  return times;
+}
+
 class FaultInjection : public ::testing::TestWithParam<Job> {
  protected:
+  /// What a command that only prints has printed whole is its output.
+  static Outcome run_into(const fs::path& out, const std::string& environment = "") {
+    const Job& job = GetParam();
+    if (!job.prints) return driftless(job.arguments + out.string(), environment);
+    Outcome outcome = driftless(job.arguments, environment);
+    if (outcome.exit_code == 0) std::ofstream(out, std::ios::binary) << outcome.out;
+    return outcome;
+  }
+
   /// Whether the call came. Looks at how the run ended.
   bool run_with(const std::string& fault) {
     ++cases_;
     const testing::TempDir dir;
     const fs::path out = dir.path() / "out.svg";
     const fs::path mark = dir.path() / "mark";
-    const Outcome outcome = driftless(
-        GetParam().arguments + out.string(),
-        "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() + " " + kPreload);
+    const Outcome outcome = run_into(
+        out, "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() + " " + kPreload);
     const bool came = fs::remove(mark);
     EXPECT_NE(outcome.exit_code, kLeakExit) << fault << ": memory is lost: " << outcome.err;
     const bool is_known =
@@ -103,6 +128,7 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
       EXPECT_LE(line_count(outcome.err), most_lines_ + 1) << fault << ": " << outcome.err;
     }
     expect_output(dir, out, fault, outcome.exit_code == 0);
+    EXPECT_TRUE(times_of_inputs(GetParam().arguments) == inputs_) << fault << ": wrote to an input";
     return came;
   }
 
@@ -130,7 +156,8 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
     if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
     const testing::TempDir dir;
     const fs::path out = dir.path() / "out.svg";
-    const Outcome outcome = driftless(GetParam().arguments + out.string());
+    inputs_ = times_of_inputs(GetParam().arguments);
+    const Outcome outcome = run_into(out);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     expected_ = comparable_output(GetParam(), out);
     entries_ = dir.entry_count();
@@ -140,6 +167,7 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
   void TearDown() override { std::printf("cases: %lld\n", static_cast<long long>(cases_)); }
 
   std::vector<std::string> expected_;
+  std::map<std::string, fs::file_time_type> inputs_;
   int64_t entries_ = 0;
   int64_t most_lines_ = 0;  // of an undisturbed run
   int64_t cases_ = 0;

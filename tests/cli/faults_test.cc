@@ -115,6 +115,18 @@ TEST(Faults, AReportOfNothingIsAnError) {
       "nothing to report; got an empty file");
 }
 
+/// What is asked to stop after a second does, with the signal's code, and writes nothing.
+void expect_end(const std::string& work, int signal, const testing::TempDir& dir) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome =
+      testing::run_program("timeout --preserve-status -s " + std::to_string(signal) +
+                           " 1 " DRIFTLESS_PROGRAM " " + work);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(outcome.exit_code, 128 + signal) << work << outcome.err;
+  EXPECT_LT(took, std::chrono::seconds(5)) << work;  // a second, and a busy machine
+  EXPECT_EQ(dir.entry_count(), 0) << work;
+}
+
 TEST(Faults, SignalsEndLongWorkWithinTwoSeconds) {
   const testing::TempDir dir;
   const std::string scheme = " --weights int8/channel --acts int8/tensor/static ";
@@ -124,16 +136,25 @@ TEST(Faults, SignalsEndLongWorkWithinTwoSeconds) {
         "quantize " + kModel + " " + out + scheme + "--calibration-boards 100000",
         "ladder " + kModel + " --data " + kData + " --steps 100000 --json " + out,
         std::string("data generate --task sudoku --count 100000000 --seed 1 --out ") + out})
-    for (const int signal : {SIGINT, SIGTERM}) {
-      const auto begin = std::chrono::steady_clock::now();
-      const Outcome outcome =
-          testing::run_program("timeout --preserve-status -s " + std::to_string(signal) +
-                               " 1 " DRIFTLESS_PROGRAM " " + work);
-      const auto took = std::chrono::steady_clock::now() - begin;
-      EXPECT_EQ(outcome.exit_code, 128 + signal) << work << outcome.err;
-      EXPECT_LT(took, std::chrono::seconds(5)) << work;  // a second, and a busy machine
-      EXPECT_EQ(dir.entry_count(), 0) << work;
-    }
+    for (const int signal : {SIGINT, SIGTERM}) expect_end(work, signal, dir);
+}
+
+/// One signal each, as both are handled alike.
+TEST(Faults, SignalsEndEveryOtherLongVerb) {
+  const testing::TempDir dir;
+  const std::string on_boards = " " + kModel + " --data " + kData + " --limit 1 --steps 10000 ";
+  const std::string out = (dir.path() / "out").string();
+  int signal = SIGINT;
+  for (const std::string& work :
+       {"study granularity " + kModel + " --data " + kData,
+        "recommend" + on_boards + "--probe-boards 1 --out " + out,
+        "trace" + on_boards + "--schemes none --out " + out,
+        "accumulators" + on_boards + "--json " + out,
+        "bench " + kModel + " --patience 0 --rounds 1000000 --json " + out,
+        "quantize " + kModel + " " + out + " --bits 4.25 --calibration-boards 100000"}) {
+    expect_end(work, signal, dir);
+    signal = signal == SIGINT ? SIGTERM : SIGINT;
+  }
 }
 
 }  // namespace

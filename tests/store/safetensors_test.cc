@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/safetensors.h"
 
+#include <chrono>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -205,6 +206,18 @@ TEST(Safetensors, AHeaderIsCheckedBeforeTheRestIsRead) {
   EXPECT_TRUE(read.tensors.at("a").bytes.empty());
   std::filesystem::resize_file(path, 8 + header.size() + kBytes + 1);
   expect_error(ErrorCode::BadFile, "do not cover the file", [&] { read_safetensors(path); });
+}
+
+TEST(Safetensors, AHeaderTakesTimeInProportion) {
+  // 2.5 MB, which take over a minute where a repeated key is looked for among all before it.
+  constexpr int kTensors = 40000;
+  std::string header = "{";
+  for (int i = 0; i < kTensors; ++i)
+    header += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":" +
+              entry("U8", "[1]", "[" + std::to_string(i) + "," + std::to_string(i + 1) + "]");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse(header + "}", std::string(kTensors, 'x')).tensors().size(), size_t{kTensors});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace

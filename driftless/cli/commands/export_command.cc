@@ -45,6 +45,17 @@ void write_all(const std::filesystem::path& folder, const std::vector<exporter::
   }
 }
 
+/// Their names are known only once they are made.
+void require_apart(const ExportOptions& options, const std::vector<exporter::CFile>& files) {
+  for (const exporter::CFile& file : files) {
+    const std::filesystem::path path = std::filesystem::path(options.folder) / file.name;
+    std::error_code ignored;
+    DRIFTLESS_REQUIRE(!std::filesystem::equivalent(path, options.model, ignored),
+                      ErrorCode::InvalidArgument, "OUT: MODEL reads that file; got ", path.string(),
+                      ", expected another --name");
+  }
+}
+
 void print(const exporter::CExport& made, const ExportOptions& options) {
   std::string names;
   for (const exporter::CFile& file : made.files) names += " " + file.name;
@@ -68,6 +79,7 @@ void export_c(ExportOptions options) {
     options.c.name =
         exporter::identifier_of(std::filesystem::path(options.model).filename().string());
   const exporter::CExport made = exporter::export_c(*file.packed, options.c);
+  require_apart(options, made.files);
   write_all(options.folder, made.files);
   print(made, options);
 }

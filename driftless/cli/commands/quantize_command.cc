@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "driftless/base/error.h"
@@ -27,7 +28,7 @@ struct QuantizeOptions {
   std::string output;
   run::SchemeText scheme;
   std::string method = "nearest";
-  double bits = 0;  // 0: as the scheme says
+  std::optional<double> bits;  // none: as the scheme says
 };
 
 /// 0 for what has no size, such as a device.
@@ -58,7 +59,7 @@ store::PackedModel packed_by_search(const QuantizeOptions& options,
                     ErrorCode::InvalidArgument,
                     "quantize: --bits looks for quantizers and methods itself; expected no "
                     "--weights, --acts, --plan or --method beside it");
-  return run::search_bits(checkpoint, options.bits, asked, backend, [](const run::Tried& tried) {
+  return run::search_bits(checkpoint, *options.bits, asked, backend, [](const run::Tried& tried) {
     std::printf("%-12s error %.4f  %-7s %s\n", tried.change.c_str(), tried.error,
                 tried.is_kept ? "kept" : "dropped", tried.scheme.c_str());
     std::fflush(stdout);
@@ -68,8 +69,8 @@ store::PackedModel packed_by_search(const QuantizeOptions& options,
 void quantize(const QuantizeOptions& options) {
   const store::Checkpoint checkpoint = load_float_model(options.model);
   const run::BackendOptions backend{.device = "native"};
-  store::PackedModel packed = options.bits > 0 ? packed_by_search(options, checkpoint, backend)
-                                               : packed_as_asked(options, checkpoint, backend);
+  store::PackedModel packed = options.bits ? packed_by_search(options, checkpoint, backend)
+                                           : packed_as_asked(options, checkpoint, backend);
   packed.source_sha256 = sha256_of_file(options.model);
   store::save_packed(options.output, packed);
   if (!packed.calibration.empty()) std::printf("calibrated on %s\n", packed.calibration.c_str());

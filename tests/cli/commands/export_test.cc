@@ -49,6 +49,18 @@ TEST(ExportCommand, WritesNothingWhereItRefuses) {
   refuses(kPacked, 2, "OUT");
 }
 
+TEST(ExportCommand, NeverWritesOverTheModel) {
+  const TempDir dir;
+  const auto model = dir.path() / "net.h";
+  std::filesystem::copy_file(kPacked, model);
+  const auto ran =
+      driftless("export c " + model.string() + " " + dir.path().string() + " --name net");
+  EXPECT_EQ(ran.exit_code, 10) << ran.err;
+  EXPECT_NE(ran.err.find("OUT: MODEL reads that file"), std::string::npos) << ran.err;
+  EXPECT_EQ(dir.entry_count(), 1);
+  EXPECT_EQ(testing::text_of(model), testing::text_of(kPacked));
+}
+
 TEST(ExportCommand, WritesOnnxGraphs) {
   const TempDir dir;
   const std::string out = (dir.path() / "sudoku.onnx").string();

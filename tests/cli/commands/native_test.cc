@@ -79,7 +79,8 @@ TEST_F(NativeCommands, BitsAreSearchedFor) {
   EXPECT_NE(outcome.out.find("native: yes"), std::string::npos) << outcome.out;
   const Outcome info = driftless("info " + packed);
   EXPECT_NE(info.out.find("search on 34 generated boards, seed 1"), std::string::npos) << info.out;
-  expect_failure(driftless(command + " --bits 1"), 10, "2.25");
+  for (const char* bits : {"1", "0", "-3", "nan"})
+    expect_failure(driftless(command + " --bits " + bits), 10, "2.25");
   expect_failure(driftless(command + " --bits 4.25 --weights mxint4"), 10, "--bits looks for");
 }
 

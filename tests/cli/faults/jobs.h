@@ -21,6 +21,7 @@ struct Job {
   std::string arguments;    // before the file that it writes
   bool adds_lines = false;  // to a file of records, which a second run goes on with
   bool varies = false;      // JSON whose figures are measured
+  bool prints = false;      // instead of writing a file
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name; }
@@ -44,6 +45,7 @@ inline std::vector<Job> jobs() {
        "study tests/cli/faults/study.toml --model " + model + data + "--limit 1 --threads 1 --out ",
        true},
       {"report", "report docs/results/claims.jsonl --out "},
+      {"onnx", "export onnx " + model + " "},
   };
 }
 

@@ -141,7 +141,9 @@ TEST_F(EvalAtATerminal, CtrlCEndsCalibrationToo) {
   EXPECT_NE(run.output.find("driftless: interrupted"), std::string::npos) << run.output;
 }
 
-TEST(GenerateAtATerminal, CtrlCEndsWhatFindsNothing) {
+using GenerateAtATerminal = testing::TerminalTest;
+
+TEST_F(GenerateAtATerminal, CtrlCEndsWhatFindsNothing) {
   const testing::TempDir dir;
   const TerminalRun run = run_in_terminal(
       DRIFTLESS_PROGRAM
@@ -156,7 +158,9 @@ TEST(GenerateAtATerminal, CtrlCEndsWhatFindsNothing) {
   EXPECT_EQ(dir.entry_count(), 0);
 }
 
-TEST(LadderAtATerminal, IsColoredUnlessAskedNot) {
+using LadderAtATerminal = testing::TerminalTest;
+
+TEST_F(LadderAtATerminal, IsColoredUnlessAskedNot) {
   const std::string ladder =
       DRIFTLESS_PROGRAM " ladder " DRIFTLESS_MODEL
                         " --limit 1 --steps 1 --schemes none mxint4 --data " +

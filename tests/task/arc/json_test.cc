@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/task/arc/json.h"
 
+#include <chrono>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -84,6 +85,16 @@ TEST(ArcJson, WrongFilesSayWhere) {
   for (int i = 0; i < 30; ++i) wide += ",0";
   expect_bad("bad row; got array of 31", grid(wide + "]]"));
   expect_error(ErrorCode::Io, "absent", [] { read_puzzles("absent.json"); });
+}
+
+TEST(ArcJson, ManyTasksTakeTimeInProportion) {
+  constexpr int kTasks = 40000;
+  std::string text = "{";
+  for (int i = 0; i < kTasks; ++i)
+    text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":" + kTask;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_puzzles(text + "}", "x.json", "x").size(), size_t{kTasks});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(ArcJson, DeepNestingIsAnErrorLikeAnyOther) {
