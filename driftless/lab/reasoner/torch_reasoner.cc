@@ -194,13 +194,7 @@ class TorchReasoner : public reason::Reasoner {
 }  // namespace
 
 TorchType parse_torch_type(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const TorchTypeName& row : kTorchTypeNames) {
-    if (row.name == name) return row.type;
-    known.push_back(row.name);
-  }
-  fail(ErrorCode::InvalidArgument, "dtype; got '", name, "', expected one of ", join(known, ", "),
-       did_you_mean(name, known));
+  return parse_enum(kTorchTypeNames, name, "dtype", ErrorCode::InvalidArgument);
 }
 
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,
