@@ -33,9 +33,14 @@ bool can_run(std::string_view isa) noexcept {
   return true;
 }
 
-std::string_view isa_limit() {
+std::string_view wanted_isa() noexcept {
   const char* const wanted = std::getenv("DRIFTLESS_ISA");
-  if (wanted == nullptr || *wanted == '\0') return {};
+  return wanted == nullptr ? std::string_view() : std::string_view(wanted);
+}
+
+std::string_view isa_limit() {
+  const std::string_view wanted = wanted_isa();
+  if (wanted.empty()) return {};
   std::vector<std::string_view> names;
   for (const Isa& isa : isas()) {
     if (!can_run(isa.name)) continue;

@@ -25,6 +25,9 @@ bool is_part_of(std::string_view isa, std::string_view other) noexcept;
 /// Whether this processor has the instruction set and all that it builds on.
 bool can_run(std::string_view isa) noexcept;
 
+/// What DRIFTLESS_ISA says, known here or not; empty where it is not set.
+std::string_view wanted_isa() noexcept;
+
 /// The instruction set that DRIFTLESS_ISA names, or none. Throws InvalidArgument when that is
 /// unknown or this processor cannot run it.
 std::string_view isa_limit();

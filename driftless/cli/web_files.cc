@@ -9,6 +9,7 @@
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/report/web_page.h"
+#include "driftless/run/model.h"
 #include "driftless/store/file_kind.h"
 
 namespace driftless::cli {
@@ -29,10 +30,8 @@ std::string web_file(const char* name, const std::string& model) {
   const std::filesystem::path path = or_bundled(model);
   DRIFTLESS_REQUIRE(store::kind_of(path) == store::FileKind::Safetensors, ErrorCode::Unsupported,
                     path.string(), ": the page reads safetensors alone; driftless convert first");
-  const model::ModelConfig config = load_model(path).checkpoint.config;
-  DRIFTLESS_REQUIRE(config.task == "sudoku" || config.task == "maze", ErrorCode::Unsupported,
-                    path.string(), ": the page shows boards of sudoku and maze; got task ",
-                    config.task);
+  task::need(run::task_of(load_model(path).checkpoint), &task::Task::solve_line,
+             path.string() + ": the page", "boards on one line");
   return report::web_page(text, name, path.filename().string(), read_file(path));
 }
 

@@ -60,11 +60,11 @@ int shared_exponent(const BlockScaling& scaling, std::span<const float> block) n
 
 uint32_t scaled_squared_error(const Element& element, std::span<const float> run, float scale,
                               float unit) noexcept {
-  const float step = scale * unit;
+  const float error_scale = scale * unit;
   uint32_t sum = 0;
   for (const float value : run) {
     const float scaled = value / scale;
-    const float error = (scaled - element.decode(element.encode(scaled))) * step;
+    const float error = (scaled - element.decode(element.encode(scaled))) * error_scale;
     sum += static_cast<uint32_t>(std::lrint(error * error));
   }
   return sum;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "driftless/base/text/enum_names.h"
 #include "driftless/integer/operand.h"
 #include "driftless/quant/mat_view.h"
 
@@ -18,11 +19,7 @@ namespace driftless::integer {
 /// What happens to a sum that leaves the range of the accumulator.
 enum class Overflow : uint8_t { Saturate, Wrap };
 
-struct OverflowName {
-  Overflow overflow;
-  std::string_view name;
-};
-inline constexpr std::array<OverflowName, 2> kOverflowNames = {
+inline constexpr std::array<EnumName<Overflow>, 2> kOverflowNames = {
     {{Overflow::Saturate, "saturate"}, {Overflow::Wrap, "wrap"}}};
 
 /// Two's complement: -2^(bits-1) to 2^(bits-1) - 1.

@@ -254,9 +254,9 @@ class PanelWriter {
   std::vector<int8_t> line_;  // zero after the last value
 };
 
-enum class Layout : uint8_t { Steps, Pairs };
+enum class PanelOrder : uint8_t { Steps, Pairs };
 
-PanelMatrix panels_of(const Integers& integers, const KernelSet& set, Layout layout) {
+PanelMatrix panels_of(const Integers& integers, const KernelSet& set, PanelOrder order) {
   PanelMatrix out{.set = &set,
                   .form = integers.form,
                   .columns = integers.rows,
@@ -265,7 +265,7 @@ PanelMatrix panels_of(const Integers& integers, const KernelSet& set, Layout lay
                   .blocks = integers.blocks,
                   .planes = set.has_digits && integers.form.bits > 4 ? 2 : 1,
                   .panels = (integers.rows + set.columns - 1) / set.columns,
-                  .is_paired = layout == Layout::Pairs};
+                  .is_paired = order == PanelOrder::Pairs};
   const int64_t padded = out.panels * set.columns;
   out.bytes.resize(static_cast<size_t>(padded * out.planes * out.steps * kStep));
   out.starts.resize(static_cast<size_t>(padded));
@@ -333,7 +333,7 @@ RowMatrix make_rows(const QuantizedMatrix& matrix, const KernelSet& set) {
 }
 
 PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set) {
-  return panels_of(integers_of(matrix), set, Layout::Steps);
+  return panels_of(integers_of(matrix), set, PanelOrder::Steps);
 }
 
 PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set,
@@ -343,7 +343,7 @@ PanelMatrix make_panels(const QuantizedMatrix& matrix, const KernelSet& set,
       set.pair != nullptr && are_narrow(rows, set) &&
       std::all_of(integers.mantissas.begin(), integers.mantissas.end(),
                   [](int8_t mantissa) { return std::abs(mantissa) <= kLargestPaired; });
-  return panels_of(integers, set, is_paired ? Layout::Pairs : Layout::Steps);
+  return panels_of(integers, set, is_paired ? PanelOrder::Pairs : PanelOrder::Steps);
 }
 
 PanelMatrix make_code_panels(int64_t columns, int64_t k, const KernelSet& set) {

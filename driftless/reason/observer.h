@@ -2,7 +2,6 @@
 // What can be seen of a supervision step while it runs.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -13,18 +12,6 @@ namespace driftless::reason {
 /// QuantizedInput: the same rows as the layer multiplies them, right after LinearInput; only for
 /// layers whose activations are quantized. Logits: [S, V]. HaltLogits: [1, 2], halt and continue.
 enum class Point { StateL, StateH, LinearInput, QuantizedInput, Logits, HaltLogits };
-
-struct PointName {
-  Point point;
-  std::string_view name;
-};
-inline constexpr std::array<PointName, 6> kPointNames = {
-    {{Point::StateL, "state-l"},
-     {Point::StateH, "state-h"},
-     {Point::LinearInput, "linear-input"},
-     {Point::QuantizedInput, "quantized-input"},
-     {Point::Logits, "logits"},
-     {Point::HaltLogits, "halt-logits"}}};
 
 /// Element (r, c) lies at data[r * row_stride + c * column_stride].
 struct StridedView {

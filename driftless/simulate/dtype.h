@@ -7,15 +7,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "driftless/base/text/enum_names.h"
+
 namespace driftless::simulate {
 
 enum class Dtype : uint8_t { Float32, BFloat16 };
 
-struct DtypeName {
-  Dtype dtype;
-  std::string_view name;
-};
-inline constexpr std::array<DtypeName, 2> kDtypeNames = {
+inline constexpr std::array<EnumName<Dtype>, 2> kDtypeNames = {
     {{Dtype::Float32, "f32"}, {Dtype::BFloat16, "bf16"}}};
 
 std::string_view to_string(Dtype dtype);

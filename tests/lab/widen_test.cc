@@ -23,7 +23,7 @@ model::ModelConfig narrow_config() {
 }
 
 StepOutput one_step(const model::ModelConfig& config, const NamedTensors& named) {
-  const at::Tensor flat = to_flat(Layout(config), named, "test");
+  const at::Tensor flat = to_flat(ParameterLayout(config), named, "test");
   const RecursiveNet net(config, {flat, flat, {}}, {named.at("H_init"), named.at("L_init")});
   const at::Tensor tokens = at::arange(32).remainder(5).add(1).to(at::kByte).view({2, 16});
   return net.step(net.initial_states(2), {tokens, {}});

@@ -14,7 +14,8 @@ endforeach()
 set(broken 0)
 set(includes_seen 0)
 file(GLOB_RECURSE files RELATIVE ${ROOT}/driftless
-     ${ROOT}/driftless/*.h ${ROOT}/driftless/*.cc ${ROOT}/driftless/*.cu)
+     ${ROOT}/driftless/*.h ${ROOT}/driftless/*.cc ${ROOT}/driftless/*.cu ${ROOT}/driftless/*.cuh
+     ${ROOT}/driftless/*.inc)
 foreach(file IN LISTS files)
   string(REGEX MATCH "^[a-z]+" module "${file}")
   if(NOT module IN_LIST modules)

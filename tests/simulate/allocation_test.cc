@@ -39,8 +39,8 @@ void expect_no_allocations(const quant::Scheme& scheme,
 }
 
 TEST(StepLoop, AllocatesNothing) {
-  for (const DtypeName& dtype : kDtypeNames)
-    expect_no_allocations({}, testing::named_configs(), dtype.dtype);
+  for (const auto& dtype : kDtypeNames)
+    expect_no_allocations({}, testing::named_configs(), dtype.value);
 }
 
 TEST(StepLoop, AllocatesNothingUnderSimulatedQuantization) {

@@ -49,11 +49,11 @@ class Model : public ::testing::TestWithParam<testing::NamedConfig> {};
 
 TEST_P(Model, NeitherThreadsNorBatchChangeABit) {
   const store::Checkpoint checkpoint = testing::random_checkpoint(GetParam().config, 3);
-  for (const DtypeName& dtype : kDtypeNames) {
-    const Outputs alone = run_boards(checkpoint, {1, 1, dtype.dtype});
+  for (const auto& dtype : kDtypeNames) {
+    const Outputs alone = run_boards(checkpoint, {1, 1, dtype.value});
     // Shared parts of one board, boards and parts in turn, groups of boards, one board per thread.
     for (const auto& [slots, threads] : {std::pair{1, 2}, {2, 2}, {3, 1}, {3, 3}})
-      EXPECT_EQ(run_boards(checkpoint, {slots, threads, dtype.dtype}), alone)
+      EXPECT_EQ(run_boards(checkpoint, {slots, threads, dtype.value}), alone)
           << slots << " slots, " << threads << " threads, " << dtype.name;
   }
 }

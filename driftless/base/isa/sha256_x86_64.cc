@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SHA extensions: two rounds an instruction, the words of four rounds a vector.
-#include <cstdlib>
-#include <string_view>
-
 #include <cpuid.h>
 #include <immintrin.h>
 
+#include "driftless/base/isa.h"
 #include "driftless/base/sha256_blocks.h"
 
 namespace driftless {
@@ -57,9 +55,7 @@ bool has_sha() noexcept {
 }  // namespace
 
 DigestBlocks fast_digest_blocks() noexcept {
-  const char* const limit = std::getenv("DRIFTLESS_ISA");
-  const bool is_scalar = limit != nullptr && std::string_view(limit) == "scalar";
-  return has_sha() && !is_scalar ? digest_blocks : nullptr;
+  return has_sha() && wanted_isa() != "scalar" ? digest_blocks : nullptr;
 }
 
 }  // namespace driftless

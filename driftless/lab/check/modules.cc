@@ -93,7 +93,7 @@ struct StepResult {
 struct StepCase {
   StepCase(const model::ModelConfig& with, CheckKit& kit) : config(with), layout(with) {
     flat = at::zeros({layout.size()}, at::kDouble);
-    for (const Layout::Entry& entry : layout.entries()) {
+    for (const ParameterLayout::Entry& entry : layout.entries()) {
       const double fan_in = static_cast<double>(entry.shape.back());
       layout.view(flat, entry.name).copy_(kit.random(entry.shape, 1 / std::sqrt(fan_in)));
     }
@@ -135,9 +135,9 @@ struct StepCase {
   }
 
   model::ModelConfig config;
-  Layout layout;
+  ParameterLayout layout;
   at::Tensor flat;
-  States states, initial;
+  TensorStates states, initial;
   at::Tensor tokens, puzzles, direction;
   std::vector<at::Tensor> noise;
 };

@@ -33,11 +33,11 @@ __global__ void stored_scale_kernel(Rounding round, formats::Element element,
       formats::round_scale(rule, quant::scalar::symmetric_scale(element, absmax).scale);
   const float unit = formats::error_unit(absmax);
   const auto error_under = [&](float scale) {
-    const float step = scale * unit;
+    const float error_scale = scale * unit;
     uint32_t sum = 0;
     for (int64_t i = lane; i < run.length; i += kLanes) {
       const float scaled = static_cast<float>(values[run.first + i * run.stride]) / scale;
-      const float error = (scaled - round(scaled)) * step;
+      const float error = (scaled - round(scaled)) * error_scale;
       sum += __float2uint_rn(error * error);
     }
     return team_sum(sum, kLanes);

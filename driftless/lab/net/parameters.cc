@@ -43,7 +43,7 @@ at::Tensor initial_tensor(const model::ParamSpec& spec, int64_t width, Rng& rng)
 
 }  // namespace
 
-Layout::Layout(const model::ModelConfig& config) {
+ParameterLayout::ParameterLayout(const model::ModelConfig& config) {
   for (const model::ParamSpec& spec : model::parameters(config)) {
     if (spec.role != model::ParamRole::Weight) continue;
     entries_.push_back({spec.name, spec.shape, size_, model::element_count(spec)});
@@ -51,7 +51,7 @@ Layout::Layout(const model::ModelConfig& config) {
   }
 }
 
-at::Tensor Layout::view(const at::Tensor& flat, std::string_view name) const {
+at::Tensor ParameterLayout::view(const at::Tensor& flat, std::string_view name) const {
   const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& candidate) { return candidate.name == name; });
   DRIFTLESS_REQUIRE(entry != entries_.end(), ErrorCode::InvalidArgument, "layout: got '", name,
@@ -79,9 +79,10 @@ NamedTensors initial_weights(const model::ModelConfig& config, Rng& rng) {
   return named;
 }
 
-at::Tensor to_flat(const Layout& layout, const NamedTensors& named, std::string_view where) {
+at::Tensor to_flat(const ParameterLayout& layout, const NamedTensors& named,
+                   std::string_view where) {
   at::Tensor flat = at::zeros({layout.size()}, at::kFloat);
-  for (const Layout::Entry& entry : layout.entries()) {
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
     const auto found = named.find(entry.name);
     DRIFTLESS_REQUIRE(found != named.end(), ErrorCode::BadFile, where, ": no tensor '", entry.name,
                       "'; expected every weight of the model");
@@ -93,10 +94,10 @@ at::Tensor to_flat(const Layout& layout, const NamedTensors& named, std::string_
   return flat;
 }
 
-NamedTensors to_named(const Layout& layout, const at::Tensor& flat) {
+NamedTensors to_named(const ParameterLayout& layout, const at::Tensor& flat) {
   const at::Tensor host = flat.detach().to(at::kCPU);
   NamedTensors named;
-  for (const Layout::Entry& entry : layout.entries())
+  for (const ParameterLayout::Entry& entry : layout.entries())
     named[entry.name] = layout.view(host, entry.name).clone();
   return named;
 }

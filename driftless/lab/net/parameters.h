@@ -19,9 +19,9 @@ namespace driftless::lab {
 
 /// Where each trained weight lies in a flat vector. Starts are multiples of 8 elements (16 bytes in
 /// bfloat16); the gaps stay zero.
-class Layout {
+class ParameterLayout {
  public:
-  explicit Layout(const model::ModelConfig& config);
+  explicit ParameterLayout(const model::ModelConfig& config);
 
   struct Entry {
     std::string name;
@@ -66,9 +66,10 @@ at::Tensor random_truncated_normal(const std::vector<int64_t>& shape, double std
 
 /// A flat vector filled from named tensors. Throws BadFile naming `where` when one is missing or
 /// has another shape.
-at::Tensor to_flat(const Layout& layout, const NamedTensors& named, std::string_view where);
+at::Tensor to_flat(const ParameterLayout& layout, const NamedTensors& named,
+                   std::string_view where);
 
 /// The inverse of to_flat, as copies on the CPU.
-NamedTensors to_named(const Layout& layout, const at::Tensor& flat);
+NamedTensors to_named(const ParameterLayout& layout, const at::Tensor& flat);
 
 }  // namespace driftless::lab

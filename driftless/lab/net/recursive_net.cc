@@ -74,7 +74,7 @@ at::Tensor noise_of(const at::Tensor& state, int64_t call, int64_t first_board,
 }  // namespace
 
 RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& weights,
-                           const States& initial)
+                           const TensorStates& initial)
     : config_(config),
       calls_(model::schedule(config)),
       first_gradient_(first_with_gradient(calls_)),
@@ -84,7 +84,7 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
       rope_(rope_tables(config, weights.copy.device())) {
   if (model::architecture(config).start == model::StartStates::Learned)
     initial_ = {initial.h.to(copy_.options()), initial.l.to(copy_.options())};
-  for (const Layout::Entry& entry : layout_.entries()) {
+  for (const ParameterLayout::Entry& entry : layout_.entries()) {
     at::Tensor master = layout_.view(weights.masters, entry.name).detach();
     if (weights.grads.defined()) {
       master.set_requires_grad(true);
@@ -114,7 +114,7 @@ void RecursiveNet::refresh() {
   }
 }
 
-States RecursiveNet::initial_states(int64_t boards) const {
+TensorStates RecursiveNet::initial_states(int64_t boards) const {
   const std::vector<int64_t> sizes = {boards, model::positions_count(config_), config_.hidden_size};
   if (initial_.h.defined()) return {initial_.h.expand(sizes), initial_.l.expand(sizes)};
   const auto draw = [&](double std) {
@@ -170,8 +170,8 @@ at::Tensor RecursiveNet::noise_divergence() const {
   return ((2 * log_scale).exp().sub(1).div(2) - log_scale).mean();
 }
 
-States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
-                         const StepOptions& options) const {
+TensorStates RecursiveNet::run(const Part& part, TensorStates states, const at::Tensor& x,
+                               const StepOptions& options) const {
   at::Tensor answer_and_input;  // z_H + x, until z_H changes
   for (int64_t i = part.first_call; i < part.end_call; ++i) {
     const model::NetworkCall& call = calls_[static_cast<size_t>(i)];
@@ -199,17 +199,18 @@ States RecursiveNet::run(const Part& part, States states, const at::Tensor& x,
   return states;
 }
 
-States RecursiveNet::run_without_gradients(int64_t end_call, const States& states,
-                                           const at::Tensor& x, const StepOptions& options) const {
+TensorStates RecursiveNet::run_without_gradients(int64_t end_call, const TensorStates& states,
+                                                 const at::Tensor& x,
+                                                 const StepOptions& options) const {
   const at::NoGradGuard no_gradients;
   const int64_t boards = x.size(0);
   if (boards <= options.chunk || options.tap != nullptr)
     return run({0, end_call, 0}, states, x, options);
-  const States out{at::empty_like(x), at::empty_like(x)};
+  const TensorStates out{at::empty_like(x), at::empty_like(x)};
   for (int64_t begin = 0; begin < boards; begin += options.chunk) {
     const int64_t count = std::min(options.chunk, boards - begin);
     const auto part = [&](const at::Tensor& all) { return all.narrow(0, begin, count); };
-    const States some =
+    const TensorStates some =
         run({0, end_call, begin}, {part(states.h), part(states.l)}, part(x), options);
     part(out.h).copy_(some.h);
     part(out.l).copy_(some.l);
@@ -217,10 +218,10 @@ States RecursiveNet::run_without_gradients(int64_t end_call, const States& state
   return out;
 }
 
-void RecursiveNet::rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
-                                const StepOptions& options) const {
+void RecursiveNet::rest_of_step(int64_t first_call, const TensorStates& states,
+                                const Inputs& inputs, const StepOptions& options) const {
   const at::NoGradGuard no_gradients;
-  [[maybe_unused]] const States end =
+  [[maybe_unused]] const TensorStates end =
       run({first_call, std::ssize(calls_), 0}, states, embed(inputs), options);
 }
 
@@ -238,7 +239,7 @@ at::Tensor RecursiveNet::halting_logits(const at::Tensor& h, const Site& site) c
   return linear(h.narrow(1, 0, 1), head, site).select(1, 0);
 }
 
-StepOutput RecursiveNet::read_out(const States& states, const StepOptions& options) const {
+StepOutput RecursiveNet::read_out(const TensorStates& states, const StepOptions& options) const {
   const Site site = site_of(std::ssize(calls_) - 1, 0, options);
   const at::Tensor logits = answer_logits(states.h, site);
   const at::Tensor halt = halting_logits(states.h, site).to(at::kFloat);
@@ -248,7 +249,7 @@ StepOutput RecursiveNet::read_out(const States& states, const StepOptions& optio
           halt.select(1, 1)};
 }
 
-StepOutput RecursiveNet::step(const States& states, const Inputs& inputs,
+StepOutput RecursiveNet::step(const TensorStates& states, const Inputs& inputs,
                               const StepOptions& options) const {
   const at::Tensor& tokens = inputs.tokens;
   DRIFTLESS_REQUIRE(tokens.dim() == 2 && tokens.size(1) == config_.seq_len,
@@ -263,7 +264,7 @@ StepOutput RecursiveNet::step(const States& states, const Inputs& inputs,
   const at::Tensor x = embed(inputs);
   const int64_t all = std::ssize(calls_);
   const int64_t split = at::GradMode::is_enabled() ? first_gradient_ : all;
-  const States carried = run_without_gradients(split, states, x.detach(), options);
+  const TensorStates carried = run_without_gradients(split, states, x.detach(), options);
   return read_out(run({split, all, 0}, carried, x, options), options);
 }
 

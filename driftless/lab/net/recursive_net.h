@@ -19,7 +19,7 @@
 
 namespace driftless::lab {
 
-struct States {
+struct TensorStates {
   at::Tensor h;  ///< z_H, read out as the answer
   at::Tensor l;  ///< z_L, scratch
 };
@@ -31,10 +31,10 @@ struct Inputs {
 };
 
 struct StepOutput {
-  States states;      ///< detached
-  at::Tensor logits;  ///< float32
-  at::Tensor halt;    ///< float32 halting logit
-  at::Tensor go_on;   ///< float32 continue logit; trained in HRM only
+  TensorStates states;  ///< detached
+  at::Tensor logits;    ///< float32
+  at::Tensor halt;      ///< float32 halting logit
+  at::Tensor go_on;     ///< float32 continue logit; trained in HRM only
 };
 
 /// Standard normal values [count, T, D] for the boards from `first` on, as EqR and stochastic TRM
@@ -56,24 +56,24 @@ class RecursiveNet {
  public:
   /// Binds the network to its weights. Initial states come as [D]; EqR has none.
   RecursiveNet(const model::ModelConfig& config, const FlatWeights& weights,
-               const States& initial = {});
+               const TensorStates& initial = {});
 
   /// Reads the copies anew after an optimizer step has changed them.
   void refresh();
 
   /// One supervision step. Only the calls that the schedule marks are differentiated; with
   /// gradients off, none is. Throws InvalidArgument on inputs of another shape.
-  [[nodiscard]] StepOutput step(const States& states, const Inputs& inputs,
+  [[nodiscard]] StepOutput step(const TensorStates& states, const Inputs& inputs,
                                 const StepOptions& options = {}) const;
 
   /// The step's calls from number `first_call` on, of states that the ones before have left.
   /// Without gradients, all boards at a time; the tap of the options sees them.
-  void rest_of_step(int64_t first_call, const States& states, const Inputs& inputs,
+  void rest_of_step(int64_t first_call, const TensorStates& states, const Inputs& inputs,
                     const StepOptions& options) const;
 
   /// What a board starts from, [boards, T, D] in the type of the activations. EqR draws it from
   /// torch's generator; the others share one vector between all rows, so copy before writing.
-  [[nodiscard]] States initial_states(int64_t boards) const;
+  [[nodiscard]] TensorStates initial_states(int64_t boards) const;
 
   /// Stochastic TRM: how far its noise is from N(0, noise_scale^2), as the Kullback-Leibler
   /// divergence's mean over channels, for the gradient of the scales. Without such noise undefined.
@@ -93,26 +93,27 @@ class RecursiveNet {
   /// The named weight as it is multiplied, differentiable.
   [[nodiscard]] at::Tensor cast(std::string_view name) const;
   [[nodiscard]] at::Tensor embed(const Inputs& inputs) const;
-  [[nodiscard]] States run(const Part& part, States states, const at::Tensor& x,
-                           const StepOptions& options) const;
-  [[nodiscard]] States run_without_gradients(int64_t end_call, const States& states,
-                                             const at::Tensor& x, const StepOptions& options) const;
+  [[nodiscard]] TensorStates run(const Part& part, TensorStates states, const at::Tensor& x,
+                                 const StepOptions& options) const;
+  [[nodiscard]] TensorStates run_without_gradients(int64_t end_call, const TensorStates& states,
+                                                   const at::Tensor& x,
+                                                   const StepOptions& options) const;
   [[nodiscard]] at::Tensor damped(const Part& part, int64_t call, const at::Tensor& before,
                                   const at::Tensor& after, const StepOptions& options) const;
   [[nodiscard]] at::Tensor perturbed(const Part& part, int64_t call, const at::Tensor& after,
                                      const StepOptions& options) const;
   [[nodiscard]] at::Tensor answer_logits(const at::Tensor& h, const Site& site) const;
   [[nodiscard]] at::Tensor halting_logits(const at::Tensor& h, const Site& site) const;
-  [[nodiscard]] StepOutput read_out(const States& states, const StepOptions& options) const;
+  [[nodiscard]] StepOutput read_out(const TensorStates& states, const StepOptions& options) const;
 
   model::ModelConfig config_;
   std::vector<model::NetworkCall> calls_;
   int64_t first_gradient_ = 0;  ///< the calls from here on are differentiated
-  Layout layout_;
+  ParameterLayout layout_;
   NamedTensors masters_;  ///< views of the flat masters; their gradients are views of the flat ones
   at::Tensor copy_;
   const LayerQuantizers* quantizers_;
-  States initial_;
+  TensorStates initial_;
   RopeTables rope_;
   std::vector<std::vector<Block>> networks_;
 };

@@ -22,7 +22,7 @@ void require_roundable(const quant::QuantSpec& spec, std::string_view where) {
                     "such as int4/block32,scale=e5m3");
 }
 
-LearnedRounding::LearnedRounding(const Layout& layout, const quant::QuantPlan& plan,
+LearnedRounding::LearnedRounding(const ParameterLayout& layout, const quant::QuantPlan& plan,
                                  const at::Tensor& origin) {
   const at::Tensor exact = origin.to(at::kCPU).contiguous();
   at::Tensor spacing = at::ones_like(exact);

@@ -19,7 +19,8 @@ void require_roundable(const quant::QuantSpec& spec, std::string_view where);
 class LearnedRounding {
  public:
   /// `origin` are the float weights, flat.
-  LearnedRounding(const Layout& layout, const quant::QuantPlan& plan, const at::Tensor& origin);
+  LearnedRounding(const ParameterLayout& layout, const quant::QuantPlan& plan,
+                  const at::Tensor& origin);
 
   /// Moves weights that have left their float values too far to where they may be.
   void confine(at::Tensor& weights) const;

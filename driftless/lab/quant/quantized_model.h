@@ -68,7 +68,7 @@ class QuantizedModel {
   [[nodiscard]] at::Tensor bias_scale(const Layer& layer) const;
 
   QatPlan qat_;
-  Layout layout_;
+  ParameterLayout layout_;
   FlatWeights weights_;
   at::Tensor log_scales_;
   at::Tensor scales_;  ///< exp of the logarithms, in place

@@ -94,7 +94,7 @@ void SlotStates::move_fresh_boards() {
     put_rows(inputs_.puzzles,
              puzzle_table_.index_select(0, puzzle_rows_.index_select(0, host_index)));
   const model::ModelConfig& config = net_.config();
-  States initial;
+  TensorStates initial;
   if (noise_.has_value()) noise_->seed(fresh, seeds);
   if (model::architecture(config).start == model::StartStates::Drawn) {
     const std::vector<int64_t> sizes = {std::ssize(fresh), states_.h.size(1), states_.h.size(2)};
@@ -125,7 +125,7 @@ SlotStates::Selection SlotStates::select(std::span<const int64_t> slots) {
   return selection;
 }
 
-void SlotStates::store(const Selection& selection, const States& states) {
+void SlotStates::store(const Selection& selection, const TensorStates& states) {
   host_states_ = {};
   if (!selection.index.defined()) {
     states_ = states;

@@ -36,13 +36,13 @@ class SlotStates {
 
   /// Slots for a step, in order; the tensors themselves where these are all slots.
   struct Selection {
-    States states;
+    TensorStates states;
     Inputs inputs;
     at::Tensor host_index;  ///< [boards] int64 on the CPU
     at::Tensor index;       ///< the same on the device; undefined where these are all slots
   };
   Selection select(std::span<const int64_t> slots);
-  void store(const Selection& selection, const States& states);
+  void store(const Selection& selection, const TensorStates& states);
 
   /// Valid until the next put, set or store.
   reason::States read(int64_t slot);
@@ -53,7 +53,7 @@ class SlotStates {
 
   const RecursiveNet& net_;
   std::optional<BoardNoise> noise_;  // where the model draws some
-  States states_;
+  TensorStates states_;
   Inputs inputs_;
   // On the host:
   at::Tensor tokens_;        // [slots, S]
@@ -61,7 +61,7 @@ class SlotStates {
   at::Tensor puzzle_rows_;   // [slots]
   std::vector<uint64_t> seeds_;
   std::vector<bool> is_fresh_;
-  States host_states_;  // float32 copies, undefined where they are not current
+  TensorStates host_states_;  // float32 copies, undefined where they are not current
 };
 
 }  // namespace driftless::lab

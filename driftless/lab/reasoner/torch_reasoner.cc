@@ -67,7 +67,7 @@ class TorchReasoner : public reason::Reasoner {
   TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
                 LayerQuantizers planned, const TorchOptions& options)
       : planned_(std::move(planned)),
-        flat_(to_flat(Layout(config), named, "checkpoint").to(device)),
+        flat_(to_flat(ParameterLayout(config), named, "checkpoint").to(device)),
         net_(config, {flat_, flat_.to(scalar_of(options.type)), {}, &planned_},
              initial_of(named, device)),
         ledger_(options.slots),
@@ -126,7 +126,7 @@ class TorchReasoner : public reason::Reasoner {
     const auto found = named.find(name);
     return found == named.end() ? at::Tensor() : found->second;
   }
-  static States initial_of(const NamedTensors& named, at::Device device) {
+  static TensorStates initial_of(const NamedTensors& named, at::Device device) {
     const at::Tensor h = tensor_or_none(named, "H_init");
     if (!h.defined()) return {};
     return {h.to(device), named.at("L_init").to(device)};
@@ -194,13 +194,7 @@ class TorchReasoner : public reason::Reasoner {
 }  // namespace
 
 TorchType parse_torch_type(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const TorchTypeName& row : kTorchTypeNames) {
-    if (row.name == name) return row.type;
-    known.push_back(row.name);
-  }
-  fail(ErrorCode::InvalidArgument, "dtype; got '", name, "', expected one of ", join(known, ", "),
-       did_you_mean(name, known));
+  return parse_enum(kTorchTypeNames, name, "dtype", ErrorCode::InvalidArgument);
 }
 
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "driftless/base/text/enum_names.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
@@ -17,11 +18,7 @@ namespace driftless::lab {
 
 /// Type of the activations and of the weights that are multiplied.
 enum class TorchType { F32, BF16 };
-struct TorchTypeName {
-  TorchType type;
-  std::string_view name;
-};
-inline constexpr std::array<TorchTypeName, 2> kTorchTypeNames = {
+inline constexpr std::array<EnumName<TorchType>, 2> kTorchTypeNames = {
     {{TorchType::F32, "f32"}, {TorchType::BF16, "bf16"}}};
 /// Throws InvalidArgument with the nearest name.
 TorchType parse_torch_type(std::string_view name);

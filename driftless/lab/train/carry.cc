@@ -8,7 +8,7 @@ namespace driftless::lab {
 Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards) {
   const int64_t count = boards.inputs.size(0);
   const at::TensorOptions options = boards.inputs.options();
-  const States initial = net.initial_states(count);
+  const TensorStates initial = net.initial_states(count);
   return {{initial.h.contiguous(), initial.l.contiguous()},
           at::zeros_like(boards.inputs),
           at::zeros_like(boards.labels),
@@ -18,7 +18,7 @@ Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards) {
           {}};
 }
 
-States refill(Carry& carry, const FreshBoards& fresh, const States& initial) {
+TensorStates refill(Carry& carry, const FreshBoards& fresh, const TensorStates& initial) {
   const at::Tensor per_cell = carry.halted.unsqueeze(1);
   const at::Tensor per_value = per_cell.unsqueeze(2);
   carry.inputs.copy_(at::where(per_cell, fresh.inputs, carry.inputs));
@@ -50,7 +50,8 @@ Carry changed(const Carry& carry, Change change) {
           change(carry.steps),
           change(carry.halted),
           change(carry.puzzles),
-          is_following ? States{change(carry.followed.h), change(carry.followed.l)} : States{}};
+          is_following ? TensorStates{change(carry.followed.h), change(carry.followed.l)}
+                       : TensorStates{}};
 }
 }  // namespace
 
@@ -75,7 +76,7 @@ void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output
                        sum_over(loss.is_exact), sum_over(is_foreseen), sum_over(carry.steps)}));
 }
 
-Tally take_tally(at::Tensor& sums, int64_t boards, Ranks& ranks) {
+TrainingTally take_tally(at::Tensor& sums, int64_t boards, Ranks& ranks) {
   at::Tensor total = sums.clone();
   sums.zero_();
   ranks.sum(total);

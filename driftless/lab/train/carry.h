@@ -15,13 +15,13 @@ namespace driftless::lab {
 
 /// The tensors keep their addresses for the whole run, as replayed steps require.
 struct Carry {
-  States states;         ///< [B, T, D]
-  at::Tensor inputs;     ///< [B, S] uint8
-  at::Tensor labels;     ///< [B, S] uint8
-  at::Tensor steps;      ///< [B] int32, supervision steps the board has had
-  at::Tensor halted;     ///< [B] bool
-  at::Tensor puzzles;    ///< [B] int32, the board's row of the puzzle table
-  States followed = {};  ///< of the float model that distillation follows; else undefined
+  TensorStates states;         ///< [B, T, D]
+  at::Tensor inputs;           ///< [B, S] uint8
+  at::Tensor labels;           ///< [B, S] uint8
+  at::Tensor steps;            ///< [B] int32, supervision steps the board has had
+  at::Tensor halted;           ///< [B] bool
+  at::Tensor puzzles;          ///< [B] int32, the board's row of the puzzle table
+  TensorStates followed = {};  ///< of the float model that distillation follows; else undefined
 };
 
 /// Boards that wait for a free slot, one per slot; those whose slot is taken are dropped.
@@ -36,7 +36,7 @@ struct FreshBoards {
 Carry empty_carry(const RecursiveNet& net, const FreshBoards& boards);
 
 /// Gives each free slot its fresh board, and returns the states to start the step from.
-States refill(Carry& carry, const FreshBoards& fresh, const States& initial);
+TensorStates refill(Carry& carry, const FreshBoards& fresh, const TensorStates& initial);
 
 /// Takes over the new states and decides which slots halt: after halt_max_steps, or as soon as the
 /// halting logit is positive (HRM: above the continue logit) and the slot has had its least number
@@ -50,7 +50,7 @@ Carry gather(const Carry& part, Ranks& ranks);
 Carry share_of(const Carry& whole, const Ranks& ranks);
 
 /// What a run reports, summed on the device since the last reading.
-struct Tally {
+struct TrainingTally {
   int64_t steps = 0;
   double answer_loss = 0;   ///< per board and step
   double halting_loss = 0;  ///< per board and step
@@ -65,6 +65,6 @@ constexpr int64_t kTallySums = 8;
 void add_to_tally(at::Tensor& sums, const Carry& carry, const StepOutput& output, const Loss& loss);
 /// Reads the sums of all ranks and clears. `boards` is the batch of all of them. Waits for the
 /// device.
-Tally take_tally(at::Tensor& sums, int64_t boards, Ranks& ranks);
+TrainingTally take_tally(at::Tensor& sums, int64_t boards, Ranks& ranks);
 
 }  // namespace driftless::lab

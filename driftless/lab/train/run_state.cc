@@ -101,15 +101,15 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
   };
   const bool is_following = file.tensors().contains("followed.h");
   const bool has_puzzles = file.tensors().contains("puzzles");  // carries of older runs have none
-  return Carry{
-      {read("states.h", states), read("states.l", states)},
-      read("inputs", boards),
-      read("labels", boards),
-      read("steps", {boards[0]}),
-      read("halted", {boards[0]}),
-      has_puzzles ? read("puzzles", {boards[0]})
-                  : at::zeros({boards[0]}, at::TensorOptions(at::kInt).device(device)),
-      is_following ? States{read("followed.h", states), read("followed.l", states)} : States{}};
+  return Carry{{read("states.h", states), read("states.l", states)},
+               read("inputs", boards),
+               read("labels", boards),
+               read("steps", {boards[0]}),
+               read("halted", {boards[0]}),
+               has_puzzles ? read("puzzles", {boards[0]})
+                           : at::zeros({boards[0]}, at::TensorOptions(at::kInt).device(device)),
+               is_following ? TensorStates{read("followed.h", states), read("followed.l", states)}
+                            : TensorStates{}};
 }
 
 int64_t read_step(const store::Safetensors& file) {
@@ -174,7 +174,7 @@ bool has_run(const std::filesystem::path& folder) {
 LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig& config,
                    at::ScalarType activations, at::Device device) {
   const store::Safetensors file = store::read_safetensors(state_path(folder));
-  const int64_t size = Layout(config).size();
+  const int64_t size = ParameterLayout(config).size();
   const auto flat = [&](const std::string& name) {
     return read_tensor(file, name, {size}, device);
   };
@@ -246,7 +246,7 @@ void save_weights(const std::filesystem::path& path, const model::ModelConfig& c
 
 void export_weights(const std::filesystem::path& path, const model::ModelConfig& config,
                     const RunState& state, store::DType dtype) {
-  NamedTensors named = to_named(Layout(config), state.optimizer.ema);
+  NamedTensors named = to_named(ParameterLayout(config), state.optimizer.ema);
   RunState extras = state;
   for (const model::ParamSpec& spec : model::parameters(config))
     if (spec.role != model::ParamRole::Weight)

@@ -22,7 +22,7 @@ struct RunState {
   int64_t step = 0;
   std::string recipe;  ///< describe_text of the run
   OptimizerState optimizer;
-  States initial;           ///< [D] float32; undefined for EqR
+  TensorStates initial;     ///< [D] float32; undefined for EqR
   at::Tensor puzzle_table;  ///< [N, puzzle_emb_ndim] float32; undefined without prefix rows
   OptimizerState scales;    ///< log of a quantized run's static scales; undefined in float runs
   at::Tensor teacher;       ///< flat float weights that distillation follows; else undefined

@@ -10,7 +10,7 @@
 namespace driftless::lab {
 
 Teacher::Teacher(const model::ModelConfig& config, const at::Tensor& flat,
-                 at::ScalarType activations, const States& initial, BetweenLayers between)
+                 at::ScalarType activations, const TensorStates& initial, BetweenLayers between)
     : net_(config, {flat, flat.to(activations), {}}, initial), between_(std::move(between)) {
   const std::vector<model::NetworkCall> calls = model::schedule(config);
   first_gradient_ = std::count_if(calls.begin(), calls.end(), [](const model::NetworkCall& call) {
@@ -18,8 +18,8 @@ Teacher::Teacher(const model::ModelConfig& config, const at::Tensor& flat,
   });
 }
 
-States StateTrail::after(size_t calls, const States& start) const {
-  States states = start;
+TensorStates StateTrail::after(size_t calls, const TensorStates& start) const {
+  TensorStates states = start;
   for (size_t i = 0; i < calls; ++i)
     (which_[i] == model::State::H ? states.h : states.l) = states_[i].detach();
   return states;
@@ -38,14 +38,14 @@ at::Tensor Teacher::apart(const StateTrail& trail, const StateTrail& followed) c
   return sum / static_cast<int64_t>(count);
 }
 
-at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& inputs,
+at::Tensor Teacher::distance(Carry& carry, const TensorStates& initial, const Inputs& inputs,
                              const StateTrail& trail) const {
   StateTrail followed;
   {
     const at::NoGradGuard no_gradients;
     const at::Tensor is_free = carry.halted.unsqueeze(1).unsqueeze(2);
-    const States start{at::where(is_free, initial.h, carry.followed.h),
-                       at::where(is_free, initial.l, carry.followed.l)};
+    const TensorStates start{at::where(is_free, initial.h, carry.followed.h),
+                             at::where(is_free, initial.l, carry.followed.l)};
     const StepOutput output = net_.step(start, inputs, {.tap = &followed, .between = between_});
     carry.followed.h.copy_(output.states.h);
     carry.followed.l.copy_(output.states.l);
@@ -53,7 +53,7 @@ at::Tensor Teacher::distance(Carry& carry, const States& initial, const Inputs& 
   return apart(trail, followed);
 }
 
-at::Tensor Teacher::local_distance(const States& start, const Inputs& inputs,
+at::Tensor Teacher::local_distance(const TensorStates& start, const Inputs& inputs,
                                    const StateTrail& trail) const {
   StateTrail followed;
   net_.rest_of_step(first_gradient_, trail.after(static_cast<size_t>(first_gradient_), start),

@@ -25,7 +25,7 @@ class StateTrail : public StepTap {
   }
   [[nodiscard]] const std::vector<at::Tensor>& states() const { return states_; }
   /// Both states after the first `calls` of them.
-  [[nodiscard]] States after(size_t calls, const States& start) const;
+  [[nodiscard]] TensorStates after(size_t calls, const TensorStates& start) const;
 
  private:
   std::vector<at::Tensor> states_;
@@ -36,17 +36,17 @@ class Teacher {
  public:
   /// `flat` holds float weights by the model's layout; `between` is as in StepOptions.
   Teacher(const model::ModelConfig& config, const at::Tensor& flat, at::ScalarType activations,
-          const States& initial, BetweenLayers between = {});
+          const TensorStates& initial, BetweenLayers between = {});
 
   /// Moves carry.followed one step on (boards in free slots start from `initial`) and returns the
   /// mean square distance of `trail` to it: a mean over the differentiated calls and over the
   /// values of a state, a sum over boards, as the other losses are.
-  at::Tensor distance(Carry& carry, const States& initial, const Inputs& inputs,
+  at::Tensor distance(Carry& carry, const TensorStates& initial, const Inputs& inputs,
                       const StateTrail& trail) const;
 
   /// The same distance to float calls that start where `trail`, a step from `start`, stands when
   /// the differentiated calls begin.
-  [[nodiscard]] at::Tensor local_distance(const States& start, const Inputs& inputs,
+  [[nodiscard]] at::Tensor local_distance(const TensorStates& start, const Inputs& inputs,
                                           const StateTrail& trail) const;
 
  private:

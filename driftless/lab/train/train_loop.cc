@@ -142,7 +142,7 @@ class Loop {
 
   void log() {
     const int64_t step = trainer_.state().step;
-    const Tally tally = trainer_.take_tally();
+    const TrainingTally tally = trainer_.take_tally();
     if (tally.steps == 0) return;
     progress_.step = step;
     progress_.ms_per_step =

@@ -73,7 +73,7 @@ RunState fresh_run(const Recipe& recipe, const NamedTensors& weights, at::Device
   RunState state;
   state.recipe = describe_text(recipe);
   state.optimizer = fresh_optimizer_state(
-      to_flat(Layout(recipe.model), weights, "start").to(device), activation_type(device));
+      to_flat(ParameterLayout(recipe.model), weights, "start").to(device), activation_type(device));
   for (const model::ParamSpec& spec : model::parameters(recipe.model)) {
     if (spec.role == model::ParamRole::Weight) continue;
     const auto found = weights.find(spec.name);
@@ -184,8 +184,9 @@ void Trainer::step() {
   }
   // Before the weights change, a step writes into these alone, but for what it would write again.
   const bool is_following = between_ && carry_.followed.h.defined();
-  const States followed =
-      is_following ? States{carry_.followed.h.clone(), carry_.followed.l.clone()} : States{};
+  const TensorStates followed =
+      is_following ? TensorStates{carry_.followed.h.clone(), carry_.followed.l.clone()}
+                   : TensorStates{};
   try {
     repeated_->run();
   } catch (const GivenUp&) {
@@ -250,8 +251,8 @@ void Trainer::update(const PuzzleRows& puzzles) {
 void Trainer::run_step() {
   model_->refresh();
   net_->refresh();
-  const States initial = net_->initial_states(fresh_.inputs.size(0));
-  const States states = refill(carry_, fresh_, initial);
+  const TensorStates initial = net_->initial_states(fresh_.inputs.size(0));
+  const TensorStates states = refill(carry_, fresh_, initial);
   const PuzzleRows puzzles = puzzle_rows();
   const Inputs inputs{carry_.inputs, puzzles.values};
   StateTrail trail;
@@ -279,14 +280,14 @@ void Trainer::run_step() {
 }
 
 std::string Trainer::bad_gradient() const {
-  const Layout layout(recipe_.model);
-  for (const Layout::Entry& entry : layout.entries())
+  const ParameterLayout layout(recipe_.model);
+  for (const ParameterLayout::Entry& entry : layout.entries())
     if (!at::isfinite(layout.view(state_.optimizer.grads, entry.name)).all().item<bool>())
       return " (of " + entry.name + ")";
   return {};
 }
 
-Tally Trainer::take_tally() {
+TrainingTally Trainer::take_tally() {
   constexpr const char* kAdvice =
       "; the last checkpoint is kept; lower train.lr and start --from its weights";
   if (const std::optional<BadStep> bad = health_.first_bad()) {

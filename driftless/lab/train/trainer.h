@@ -68,7 +68,7 @@ class Trainer {
 
   /// Sums of all ranks since the last call; waits for the device. Throws Numeric with step and
   /// tensor when something was not finite; from that step on the weights have stayed as they were.
-  Tally take_tally();
+  TrainingTally take_tally();
 
   /// Accuracy of the averaged weights with the model's own cycles, whatever the stage. Throws
   /// GivenUp.

@@ -105,19 +105,19 @@ struct VectorKernels {
   static void fake_asymmetric(const formats::Element& element, const Scale& scale, const float* x,
                               int64_t n, float* out) noexcept {
     const UniformRounding<V> round(element, {-scale.zero, element.max - scale.zero});
-    const F step = V::set(scale.scale);
+    const F divisor = V::set(scale.scale);
     const F most = V::set(FLT_MAX);
     const F least = V::set(-FLT_MAX);
     transform(x, n, out, [&](F v) {
-      return V::max(V::min(V::mul(round(V::div(v, step)), step), most), least);
+      return V::max(V::min(V::mul(round(V::div(v, divisor)), divisor), most), least);
     });
   }
 
   template <class Rounding>
   static void fake_symmetric(const Rounding& round, float scale, const float* x, int64_t n,
                              float* out) noexcept {
-    const F step = V::set(scale);
-    transform(x, n, out, [&](F v) { return V::mul(round(V::div(v, step)), step); });
+    const F divisor = V::set(scale);
+    transform(x, n, out, [&](F v) { return V::mul(round(V::div(v, divisor)), divisor); });
   }
 
   static void fake_scaled(const formats::Element& element, const Scale& scale, const float* x,
@@ -185,11 +185,11 @@ struct VectorKernels {
   static uint32_t squared_error_rounded(const Rounding& round, std::span<const float> run,
                                         float scale, float unit) noexcept {
     const F divisor = V::set(scale);
-    const F step = V::set(scale * unit);
+    const F error_scale = V::set(scale * unit);
     I sum = V::set_int(0);
     for_each(run.data(), static_cast<int64_t>(run.size()), [&](F v) noexcept {
       const F scaled = V::div(v, divisor);
-      const F error = V::mul(V::sub(scaled, round(scaled)), step);
+      const F error = V::mul(V::sub(scaled, round(scaled)), error_scale);
       sum = V::int_add(sum, V::to_int(V::mul(error, error)));
     });
     return V::reduce_add(sum);
@@ -309,11 +309,11 @@ struct VectorKernels {
   static void encode_integers(const formats::Element& element, const float* x, int64_t n,
                               IntegerBytes form, uint8_t* bytes) noexcept {
     const UniformRounding<V> round(element);
-    const F step = V::set(form.scale);
+    const F divisor = V::set(form.scale);
     const I offset = V::set_int(form.offset);
     const I low_byte = V::set_int(0xff);
     transform_bytes(x, n, bytes, [&](F v) {
-      return V::int_and(V::int_add(round.steps(V::div(v, step)), offset), low_byte);
+      return V::int_and(V::int_add(round.steps(V::div(v, divisor)), offset), low_byte);
     });
   }
 

@@ -126,10 +126,10 @@ void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, in
     for (const Scale& scale : planned.scales)
       require(scale.scale > 0 && std::isnormal(scale.scale) && std::isfinite(scale.zero),
               "static scale; got ", scale.scale, ", expected a positive normal number");
-    const auto steps = std::ssize(planned.weight_scales);
+    const auto learned = std::ssize(planned.weight_scales);
     const bool is_per_row = planned.weights.granularity == Granularity::Channel;
-    require(steps == 0 || steps == (is_per_row ? layer.outputs : 1), "weight_scales; got ", steps,
-            ", expected ", is_per_row ? layer.outputs : 1);
+    require(learned == 0 || learned == (is_per_row ? layer.outputs : 1), "weight_scales; got ",
+            learned, ", expected ", is_per_row ? layer.outputs : 1);
     for (const Scale& scale : planned.weight_scales)
       require(scale.scale > 0 && std::isnormal(scale.scale), "weight scale; got ", scale.scale,
               ", expected a positive normal number");

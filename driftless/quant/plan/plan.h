@@ -31,7 +31,7 @@ struct LayerPlan {
   /// By calibration, for static activations: one scale, or one for each network call of a
   /// supervision step.
   std::vector<Scale> scales{};
-  /// Learned steps of static weights: one, or one for each output channel.
+  /// Learned scales of static weights: one, or one for each output channel.
   std::vector<Scale> weight_scales{};
   /// By calibration, for `smooth`: the largest magnitude of each input.
   std::vector<float> input_absmax{};

@@ -108,9 +108,9 @@ LayerPlan layer_from(const std::string& name, const Json& object, std::string_vi
     layer.hadamard = hadamard->get<bool>();
   }
   layer.scales = scales_of(reader);
-  const std::vector<float> steps = reader.numbers("weight_scales");
-  layer.weight_scales.reserve(steps.size());
-  for (const float step : steps) layer.weight_scales.push_back({.scale = step});
+  const std::vector<float> learned = reader.numbers("weight_scales");
+  layer.weight_scales.reserve(learned.size());
+  for (const float scale : learned) layer.weight_scales.push_back({.scale = scale});
   layer.input_absmax = reader.numbers("input_absmax");
   return layer;
 }

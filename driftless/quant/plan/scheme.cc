@@ -2,53 +2,29 @@
 #include "driftless/quant/plan/scheme.h"
 
 #include <sstream>
-#include <vector>
-
-#include "driftless/base/error.h"
-#include "driftless/base/text/quote.h"
-#include "driftless/base/text/text.h"
 
 namespace driftless::quant {
-namespace {
 
-template <class Enum, size_t kCount>
-std::string_view name_in(const std::array<Named<Enum>, kCount>& names, Enum value) {
-  for (const auto& row : names)
-    if (row.value == value) return row.name;
-  return "";
+std::string_view to_string(Coverage coverage) { return enum_name(kCoverages, coverage); }
+std::string_view to_string(BiasPrecision precision) {
+  return enum_name(kBiasPrecisions, precision);
 }
-
-template <class Enum, size_t kCount>
-Enum parse_in(const std::array<Named<Enum>, kCount>& names, std::string_view what,
-              std::string_view text) {
-  std::vector<std::string_view> known;
-  known.reserve(kCount);
-  for (const auto& row : names) {
-    if (row.name == text) return row.value;
-    known.push_back(row.name);
-  }
-  fail(ErrorCode::InvalidArgument, what, ": unknown; got ", quote(text), ", expected one of ",
-       join(known, ", "), did_you_mean(text, known));
-}
-
-}  // namespace
-
-std::string_view to_string(Coverage coverage) { return name_in(kCoverages, coverage); }
-std::string_view to_string(BiasPrecision precision) { return name_in(kBiasPrecisions, precision); }
 std::string_view to_string(AttentionPrecision precision) {
-  return name_in(kAttentionPrecisions, precision);
+  return enum_name(kAttentionPrecisions, precision);
 }
-std::string_view to_string(ScaleSharing sharing) { return name_in(kScaleSharings, sharing); }
+std::string_view to_string(ScaleSharing sharing) { return enum_name(kScaleSharings, sharing); }
 
-Coverage parse_coverage(std::string_view text) { return parse_in(kCoverages, "coverage", text); }
+Coverage parse_coverage(std::string_view text) {
+  return parse_enum(kCoverages, text, "coverage", ErrorCode::InvalidArgument);
+}
 BiasPrecision parse_bias_precision(std::string_view text) {
-  return parse_in(kBiasPrecisions, "bias precision", text);
+  return parse_enum(kBiasPrecisions, text, "bias precision", ErrorCode::InvalidArgument);
 }
 AttentionPrecision parse_attention_precision(std::string_view text) {
-  return parse_in(kAttentionPrecisions, "attention", text);
+  return parse_enum(kAttentionPrecisions, text, "attention", ErrorCode::InvalidArgument);
 }
 ScaleSharing parse_scale_sharing(std::string_view text) {
-  return parse_in(kScaleSharings, "scale sharing", text);
+  return parse_enum(kScaleSharings, text, "scale sharing", ErrorCode::InvalidArgument);
 }
 
 std::string to_string(const Scheme& scheme) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "driftless/base/text/enum_names.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::quant {
@@ -28,21 +29,15 @@ enum class AttentionPrecision : uint8_t { Float, Int8 };
 /// Role: the calls that update z_L, and those that update z_H. Call: each has its own.
 enum class ScaleSharing : uint8_t { All, Role, Call };
 
-/// An enumerator and its text in files and on the command line.
-template <class Enum>
-struct Named {
-  Enum value;
-  std::string_view name;
-};
-inline constexpr std::array<Named<Coverage>, 2> kCoverages = {
+inline constexpr std::array<EnumName<Coverage>, 2> kCoverages = {
     {{Coverage::Block, "block"}, {Coverage::Linear, "linear"}}};
-inline constexpr std::array<Named<BiasPrecision>, 3> kBiasPrecisions = {
+inline constexpr std::array<EnumName<BiasPrecision>, 3> kBiasPrecisions = {
     {{BiasPrecision::Float, "float"},
      {BiasPrecision::Int16, "int16"},
      {BiasPrecision::Int32, "int32"}}};
-inline constexpr std::array<Named<AttentionPrecision>, 2> kAttentionPrecisions = {
+inline constexpr std::array<EnumName<AttentionPrecision>, 2> kAttentionPrecisions = {
     {{AttentionPrecision::Float, "none"}, {AttentionPrecision::Int8, "int8"}}};
-inline constexpr std::array<Named<ScaleSharing>, 3> kScaleSharings = {
+inline constexpr std::array<EnumName<ScaleSharing>, 3> kScaleSharings = {
     {{ScaleSharing::All, "all"}, {ScaleSharing::Role, "role"}, {ScaleSharing::Call, "call"}}};
 
 std::string_view to_string(Coverage coverage);

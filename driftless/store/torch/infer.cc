@@ -236,7 +236,7 @@ class Inference {
   void find_cycles() {
     config_.h_cycles = required(options_.h_cycles, training_.integer("H_cycles"),
                                 "the outer cycles", "--h-cycles");
-    if (config_.arch == Arch::TrmUntied) {
+    if (model::architecture(config_).tying == model::Tying::ByCycle) {
       config_.l_cycles = -1;
       while (layer_count("L_level.cycles." + std::to_string(config_.l_cycles + 1)) > 0)
         ++config_.l_cycles;
@@ -265,11 +265,15 @@ class Inference {
     if (const auto text = training_.text("forward_dtype"))
       config_.forward_dtype =
           model::parse_forward_dtype(*text, std::string(where_) + ": arch.forward_dtype");
-    if (config_.arch != Arch::Eqr) return;
-    take("lambda_", config_.lambda);
-    take("noise_scale", config_.noise_scale);
-    take("H_init_std", config_.h_init_std);
-    take("L_init_std", config_.l_init_std);
+    const model::Architecture& row = model::architecture(config_);
+    if (row.has(model::After::Damp)) {
+      take("lambda_", config_.lambda);
+      take("noise_scale", config_.noise_scale);
+    }
+    if (row.start == model::StartStates::Drawn) {
+      take("H_init_std", config_.h_init_std);
+      take("L_init_std", config_.l_init_std);
+    }
   }
 
   const TensorMap& tensors_;

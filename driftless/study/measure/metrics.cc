@@ -64,9 +64,7 @@ double cosine(double dot_ab, double norm_a, double norm_b) {
   return norm_a == 0 || norm_b == 0 ? 0 : dot_ab / (norm_a * norm_b);
 }
 
-std::string_view to_string(Verdict verdict) {
-  return kVerdictNames[static_cast<size_t>(verdict)].name;
-}
+std::string_view to_string(Verdict verdict) { return enum_name(kVerdictNames, verdict); }
 
 Verdict judge(std::span<const double> divergence, double unrelated) {
   DRIFTLESS_REQUIRE(!divergence.empty(), ErrorCode::InvalidArgument,

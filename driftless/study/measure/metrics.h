@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "driftless/base/text/enum_names.h"
 #include "driftless/task/score.h"
 
 namespace driftless::study {
@@ -60,13 +61,10 @@ double cosine(double dot_ab, double norm_a, double norm_b);
 /// What becomes of a displacement as the recursion goes on.
 enum class Verdict : uint8_t { Contracts, Saturates, Drifts };
 
-struct VerdictName {
-  Verdict verdict;
-  std::string_view name;
-};
-inline constexpr std::array<VerdictName, 3> kVerdictNames = {{{Verdict::Contracts, "contracts"},
-                                                              {Verdict::Saturates, "saturates"},
-                                                              {Verdict::Drifts, "drifts"}}};
+inline constexpr std::array<EnumName<Verdict>, 3> kVerdictNames = {
+    {{Verdict::Contracts, "contracts"},
+     {Verdict::Saturates, "saturates"},
+     {Verdict::Drifts, "drifts"}}};
 std::string_view to_string(Verdict verdict);
 
 /// The rule's numbers; docs/metrics.md says why.

@@ -42,7 +42,7 @@ TEST(Parameters, InitialWeightsFollowTheRules) {
 
 TEST(Parameters, FlatAndNamedAreInverse) {
   const model::ModelConfig config = small_config();
-  const Layout layout(config);
+  const ParameterLayout layout(config);
   NamedTensors weights = testing::drawn_weights(config, 11);
   const at::Tensor flat = to_flat(layout, weights, "test");
   EXPECT_TRUE(at::equal(flat, to_flat(layout, to_named(layout, flat), "test")));

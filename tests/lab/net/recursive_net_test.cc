@@ -70,10 +70,10 @@ struct Case {
   }
 
   model::ModelConfig config;
-  Layout layout;
+  ParameterLayout layout;
   NamedTensors named;
   at::Tensor flat, grads;
-  States start;
+  TensorStates start;
   Inputs inputs;
   std::vector<at::Tensor> noise;
 };
@@ -107,7 +107,7 @@ TEST_P(Net, StepAndGradientsEqualThePlainRecursion) {
 
   torch::autograd::backward({mixture(got)}, {});
   torch::autograd::backward({mixture(want)}, {});
-  for (const Layout::Entry& entry : made.layout.entries()) {
+  for (const ParameterLayout::Entry& entry : made.layout.entries()) {
     const at::Tensor theirs = plain.w.at(entry.name).grad();
     // Direction and logits of the module are float32.
     EXPECT_LT(relative_error(made.layout.view(made.grads, entry.name), theirs), kFloat32Error)
@@ -207,13 +207,13 @@ INSTANTIATE_TEST_SUITE_P(All, Net, ::testing::ValuesIn(simulate::testing::named_
 
 TEST(RecursiveNet, InitialStatesFollowTheArchitecture) {
   model::ModelConfig config = simulate::testing::named_configs().front().config;
-  const States shared = Case(config).net().initial_states(2);
+  const TensorStates shared = Case(config).net().initial_states(2);
   EXPECT_TRUE(at::equal(shared.h[0][0], shared.h[1][3]));
   EXPECT_FALSE(at::equal(shared.h, shared.l));
   config.arch = model::Arch::Eqr;
   config.hidden_size = 512;
   config.l_init_std = 2;
-  const States random = Case(config).net().initial_states(20);
+  const TensorStates random = Case(config).net().initial_states(20);
   // The standard error of the deviation of 20 * 6 * 512 values is below 0.3 %.
   EXPECT_NEAR(random.h.std().item<double>(), 1, 0.02);
   EXPECT_NEAR(random.l.std().item<double>(), 2, 0.04);

@@ -42,7 +42,7 @@ TEST(Qat, WeightsAreThoseOfTheExportedPlan) {
     QuantizedModel model(recipe.model, qat, {masters, masters, {}},
                          {trainer.state().scales.values, {}});
     model.refresh();
-    const Layout layout(recipe.model);
+    const ParameterLayout layout(recipe.model);
     for (const quant::LayerPlan& layer : model.plan().layers) {
       const at::Tensor master = layout.view(masters, layer.name);
       const quant::ConstMat weight{master.data_ptr<float>(), master.size(0), master.size(1)};
@@ -134,7 +134,7 @@ TEST(Qat, RoundingsAreLearnedWithoutLabelsAndNothingElseIs) {
   const Recipe recipe = qat_recipe(kRound);
   Trainer trainer = qat_trainer(recipe);
   const QatPlan qat = qat_plan(recipe, ".");
-  const Layout layout(recipe.model);
+  const ParameterLayout layout(recipe.model);
   const at::Tensor origin = trainer.state().teacher.clone();
   for (int i = 0; i < 40; ++i) trainer.step();
   trainer.take_tally();
@@ -142,7 +142,7 @@ TEST(Qat, RoundingsAreLearnedWithoutLabelsAndNothingElseIs) {
   trainer.export_model(dir.path());
   const NamedTensors stored = load_weights(dir.path() / "weights.safetensors", recipe.model);
   int64_t moved = 0;
-  for (const Layout::Entry& entry : layout.entries()) {
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
     const at::Tensor exact = layout.view(origin, entry.name);
     const at::Tensor got = stored.at(entry.name);
     const quant::LayerPlan* const planned = qat.plan.find(entry.name);
@@ -186,7 +186,7 @@ TEST(Qat, LearnedRoundingsBringStepsNearerToTheFloatModel) {
     for (int64_t i = 0; i < 16; ++i)
       std::copy_n(boards[static_cast<size_t>(i)].input.data(), 16,
                   tokens.data_ptr<uint8_t>() + 16 * i);
-    const States start = net.initial_states(16);
+    const TensorStates start = net.initial_states(16);
     StateTrail trail;
     const StepOutput output = net.step(start, {tokens, {}}, {.tap = &trail});
     EXPECT_TRUE(output.states.h.defined());

@@ -73,7 +73,7 @@ TEST(FakeQuant, LsqGradientsAreTheWrittenFormula) {
   EXPECT_NEAR(grads.item<double>(), 0.5 * by_scale / std::sqrt(4 * 7.0), 1e-6);
 }
 
-TEST(FakeQuant, LsqStepsPerChannelAndPerCallGetTheirOwnGradients) {
+TEST(FakeQuant, LsqScalesPerChannelAndPerCallGetTheirOwnGradients) {
   at::Tensor grads = at::zeros({2}, at::kFloat);
   const at::Tensor scales = at::tensor({0.5f, 0.25f});
   const at::Tensor x = at::tensor({0.3f, 9.0f, 0.3f, -0.1f}).view({1, 2, 2});

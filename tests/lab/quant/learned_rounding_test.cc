@@ -14,7 +14,7 @@ namespace {
 
 TEST(LearnedRounding, CodesAreTheTwoNextToTheFloatValue) {
   const Recipe recipe = testing::tiny_recipe();
-  const Layout layout(recipe.model);
+  const ParameterLayout layout(recipe.model);
   const std::string name = "L_level.layers.0.mlp.down_proj.weight";
   quant::QuantPlan plan;
   plan.layers.push_back(

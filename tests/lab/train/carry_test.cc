@@ -31,7 +31,7 @@ TEST(Carry, OnlyHaltedSlotsAreRefilled) {
   const FreshBoards fresh{bytes({10, 20, 30, 40}).view({4, 1}),
                           bytes({50, 60, 70, 80}).view({4, 1}), bytes({0, 0, 0, 0}),
                           at::tensor({21, 22, 23, 24}, at::kInt)};
-  const States states = refill(carry, fresh, {at::tensor({-1.0f}), at::tensor({-2.0f})});
+  const TensorStates states = refill(carry, fresh, {at::tensor({-1.0f}), at::tensor({-2.0f})});
   EXPECT_TRUE(at::equal(carry.inputs.view({4}), bytes({1, 20, 3, 40})));
   EXPECT_TRUE(at::equal(carry.labels.view({4}), bytes({5, 60, 7, 80})));
   EXPECT_TRUE(at::equal(carry.puzzles, at::tensor({11, 22, 13, 24}, at::kInt)));
@@ -89,7 +89,7 @@ TEST(Carry, TallyAveragesOverHaltedBoards) {
   at::Tensor sums = at::zeros({kTallySums}, at::kDouble);
   add_to_tally(sums, carry, output, loss);
   Ranks alone;
-  const Tally tally = take_tally(sums, 4, alone);
+  const TrainingTally tally = take_tally(sums, 4, alone);
   EXPECT_EQ(tally.steps, 1);
   EXPECT_EQ(tally.halted, 2);
   EXPECT_DOUBLE_EQ(tally.answer_loss, 2.0);

@@ -15,7 +15,7 @@ TEST(Evaluate, CountsBoardsAndCells) {
   const model::ModelConfig config = testing::tiny_recipe().model;
   Rng rng(11);
   const NamedTensors weights = initial_weights(config, rng);
-  const at::Tensor flat = to_flat(Layout(config), weights, "test");
+  const at::Tensor flat = to_flat(ParameterLayout(config), weights, "test");
   const RecursiveNet net(config, {flat, flat, {}}, {weights.at("H_init"), weights.at("L_init")});
   const auto boards = testing::tiny_boards(7, 4);
   EvaluateOptions options;

@@ -230,7 +230,7 @@ TEST(TrainLoop, WritesMetricsStateAndWeights) {
   std::getline(metrics, line);
   EXPECT_NE(line.find("\"kind\":\"eval\",\"step\":0"), std::string::npos) << line;
   const NamedTensors weights = load_weights(folder.path() / "weights.safetensors", recipe.model);
-  const at::Tensor flat = to_flat(Layout(recipe.model), weights, "weights");
+  const at::Tensor flat = to_flat(ParameterLayout(recipe.model), weights, "weights");
   // bfloat16 keeps 8 bits: half a unit is at most 2^-8 of the value.
   EXPECT_TRUE(at::allclose(flat, trainer.state().optimizer.ema, 1.0 / 256, 1e-30));
 }
@@ -244,7 +244,7 @@ TEST(Trainer, TheWeightOfItsDivergenceKeepsLearnedNoiseNearItsStart) {
     recipe.noise_weight = weight;
     Trainer trainer(recipe, tiny_pool(), tiny_start(recipe), {});
     run_steps(trainer, 40);
-    return Layout(recipe.model)
+    return ParameterLayout(recipe.model)
         .view(trainer.state().optimizer.values, model::kLogScaleName)
         .mean()
         .item<double>();

@@ -143,11 +143,12 @@ TEST(Matmul, TurnsAnExceptionOfOnednnIntoAnError) {
 }
 
 TEST(Dtype, HasNames) {
-  for (const DtypeName& row : kDtypeNames) {
-    EXPECT_EQ(parse_dtype(row.name), row.dtype);
-    EXPECT_EQ(to_string(row.dtype), row.name);
+  for (const auto& row : kDtypeNames) {
+    EXPECT_EQ(parse_dtype(row.name), row.value);
+    EXPECT_EQ(to_string(row.value), row.name);
   }
-  EXPECT_ERROR(parse_dtype("fp16"), ErrorCode::InvalidArgument, "'fp16', expected f32 or bf16");
+  EXPECT_ERROR(parse_dtype("fp16"), ErrorCode::InvalidArgument,
+               "'fp16', expected one of f32, bf16");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(Metrics, VerdictByTheRule) {
   EXPECT_EQ(verdict({0, 0, 0}), Verdict::Contracts);
   EXPECT_EQ(verdict({50}), Verdict::Saturates);
   EXPECT_ERROR(verdict({}), ErrorCode::InvalidArgument, "no steps");
-  for (const VerdictName& row : kVerdictNames) EXPECT_EQ(to_string(row.verdict), row.name);
+  for (const auto& row : kVerdictNames) EXPECT_EQ(to_string(row.value), row.name);
 }
 
 TEST(Metrics, IntervalsEndWhereTheirValuesDo) {

@@ -18,6 +18,7 @@
 
 #include <immintrin.h>
 
+#include "driftless/integer/kernels/amx_config.h"
 #include "driftless/integer/kernels/dot_kernels.h"
 #include "driftless/quant/kernels/kernel_set.h"
 
@@ -36,16 +37,7 @@ constexpr int64_t kMaxRows = 6 * kTileRows;
 constexpr int64_t kColumns = 2 * kLanes;
 constexpr int64_t kPanelStride = kColumns * kStep;
 
-struct alignas(64) TileConfig {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-constexpr TileConfig kTileConfig;
-
-void begin() noexcept { _tile_loadconfig(&kTileConfig); }
+void begin() noexcept { _tile_loadconfig(&kAmxConfig); }
 void end() noexcept { _tile_release(); }
 
 /// The sums of 16 rows in registers 0 and 1. A distance of zero loads one row of starts into all.

@@ -2,6 +2,7 @@
 // bfloat16 products with AMX: one instruction multiplies two tiles into 16 x 16 float32 sums.
 #include <immintrin.h>
 
+#include "driftless/integer/kernels/amx_config.h"
 #include "driftless/simulate/kernels/tiles.h"
 
 namespace driftless::simulate {
@@ -9,15 +10,6 @@ namespace {
 
 constexpr int64_t kTileBytes = 64;  // of a row
 constexpr int64_t kLanes = 16;
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-constexpr TileConfig kTileConfig;
 
 /// The first `count` lanes, none where it is negative.
 inline __mmask16 first_lanes(int64_t count) noexcept {
@@ -162,7 +154,7 @@ void multiply_block(const TileProductArgs& args, int64_t i, int64_t j) noexcept 
 
 /// The larger operand passes once; the smaller one stays in the nearest cache.
 void multiply(const TileProductArgs& args) noexcept {
-  _tile_loadconfig(&kTileConfig);
+  _tile_loadconfig(&integer::kAmxConfig);
   if (args.tiles.m < args.tiles.n) {
     for (int64_t j = 0; j < args.tiles.n; j += 2)
       for (int64_t i = 0; i < args.tiles.m; i += 2) multiply_block(args, i, j);
