@@ -19,7 +19,7 @@
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/boards.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/run.h"
 #include "driftless/run/boards.h"
 #include "driftless/run/model.h"

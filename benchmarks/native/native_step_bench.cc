@@ -22,7 +22,7 @@
 #include "driftless/bench/random_model.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/native/native_reasoner.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"
 
 namespace driftless::native {

@@ -23,7 +23,7 @@
 #include "driftless/export/onnx/export_onnx.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/model/shapes.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/run/boards.h"
 #include "driftless/simulate/cpu_reasoner.h"
 

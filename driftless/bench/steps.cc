@@ -12,7 +12,7 @@
 #include "driftless/bench/race.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/store/packed_model.h"

@@ -22,7 +22,7 @@
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/lab/train/train_loop.h"
 #include "driftless/lab/widen.h"
-#include "driftless/reason/calibrate.h"
+#include "driftless/reason/plan/calibrate.h"
 #include "driftless/store/checkpoint.h"
 
 namespace driftless::lab {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "driftless/reason/calibrate.h"
+#include "driftless/reason/plan/calibrate.h"
 #include "driftless/run/backend.h"
 #include "driftless/study/record/fields.h"
 #include "driftless/task/table.h"

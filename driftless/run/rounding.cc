@@ -10,7 +10,7 @@
 #include "driftless/quant/feedback/feedback.h"
 #include "driftless/quant/fit.h"
 #include "driftless/quant/plan/planned_layer.h"
-#include "driftless/reason/moments.h"
+#include "driftless/reason/plan/moments.h"
 
 namespace driftless::run {
 namespace {

@@ -8,7 +8,7 @@
 #include "driftless/model/schedule.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan_json.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/run/boards.h"
 #include "driftless/run/model.h"
 

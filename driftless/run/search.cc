@@ -10,7 +10,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/quant/plan/plan.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 namespace driftless::run {
 namespace {

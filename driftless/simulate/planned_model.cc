@@ -5,7 +5,7 @@
 
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/bias.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 namespace driftless::simulate {
 

@@ -19,7 +19,7 @@
 #include "driftless/quant/plan/plan_json.h"
 #include "driftless/quant/plan/planned_layer.h"
 #include "driftless/quant/runs.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/store/file_kind.h"
 #include "driftless/store/safetensors_header.h"
 

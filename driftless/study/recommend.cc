@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "driftless/base/error.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/runner.h"
 

@@ -7,7 +7,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/reason/boards.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/readout.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/rollouts.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "driftless/quant/plan/plan.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/store/packed_model.h"
 
 #include "tests/simulate/random_model.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/native/native_reasoner.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 #include "tests/simulate/random_model.h"
 #include "tests/testing/counted_new.inc"

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"
 
 #include "tests/simulate/random_model.h"

@@ -19,8 +19,8 @@
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/planned_layer.h"
-#include "driftless/reason/calibrate.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/calibrate.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"
 
 #include "tests/simulate/random_model.h"

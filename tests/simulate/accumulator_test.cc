@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/model/schedule.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/simulate/accumulator_observer.h"
 #include "driftless/simulate/cpu_reasoner.h"
 

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "driftless/quant/quantizer.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/simulate/cpu_reasoner.h"
 
 #include "tests/simulate/random_model.h"

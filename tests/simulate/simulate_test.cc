@@ -9,8 +9,8 @@
 
 #include "driftless/model/schedule.h"
 #include "driftless/quant/quantizer.h"
-#include "driftless/reason/calibrate.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/calibrate.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/simulate/product/products.h"

@@ -7,7 +7,7 @@
 
 #include "driftless/base/files/file.h"
 #include "driftless/quant/plan/planned_layer.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 #include "tests/store/small_model.h"
 #include "tests/testing/expect_error.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driftless/reason/boards.h"
-#include "driftless/reason/calibrate.h"
+#include "driftless/reason/plan/calibrate.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/study/backend.h"
 #include "driftless/study/lockstep.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 #include "tests/study/linear_reasoner.h"
 #include "tests/testing/expect_error.h"

@@ -11,7 +11,7 @@
 
 #include "driftless/base/files/text_file.h"
 #include "driftless/quant/plan/scheme.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/store/packed_model.h"
 
 #include "tests/testing/expect_error.h"

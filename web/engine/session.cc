@@ -8,7 +8,7 @@
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/halting.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/readout.h"
 #include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/store/checkpoint.h"

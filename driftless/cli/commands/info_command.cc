@@ -17,7 +17,7 @@
 #include "driftless/model/shapes.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/kernels/kernel_set.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/simulate/kernels/tiles.h"
 #include "driftless/store/file_kind.h"
 #include "driftless/store/safetensors_header.h"

@@ -15,7 +15,7 @@
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/run/rounding.h"
 #include "driftless/run/search.h"
 #include "driftless/store/packed_model.h"

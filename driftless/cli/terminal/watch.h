@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "driftless/reason/calibrate.h"
+#include "driftless/reason/plan/calibrate.h"
 #include "driftless/study/runner.h"
 #include "driftless/task/score.h"
 

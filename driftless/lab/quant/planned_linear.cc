@@ -10,7 +10,7 @@
 #include "driftless/lab/net/layers.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/bias.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 namespace driftless::lab {
 namespace {

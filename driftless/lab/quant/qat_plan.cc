@@ -12,7 +12,7 @@
 #include "driftless/lab/quant/learned_rounding.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/plan_json.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 namespace driftless::lab {
 namespace {

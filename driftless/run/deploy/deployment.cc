@@ -10,7 +10,7 @@
 #include "driftless/base/sha256.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/reason/boards.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/run/backend.h"
 #include "driftless/run/model.h"
 #include "driftless/run/study/study_rows.h"

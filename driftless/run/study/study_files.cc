@@ -8,7 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/files/standard_input.h"
 #include "driftless/base/sha256.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/run/model.h"
 #include "driftless/run/study/study_rows.h"
 

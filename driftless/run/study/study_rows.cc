@@ -5,7 +5,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/native/native_reasoner.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/study/ladder.h"
 
 namespace driftless::run {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/study/lockstep.h"
 #include "driftless/study/measure/dynamics.h"
 #include "driftless/study/measure/layer_errors.h"

@@ -8,7 +8,7 @@
 #include "driftless/base/error.h"
 #include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 namespace driftless::study {
 namespace {

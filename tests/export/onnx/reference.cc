@@ -15,7 +15,7 @@
 #include "driftless/export/onnx/export_onnx.h"
 #include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/run.h"
 #include "driftless/simulate/cpu_reasoner.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 #include "tests/testing/expect_error.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driftless/model/presets.h"
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 #include "tests/testing/expect_error.h"
 

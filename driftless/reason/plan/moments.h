@@ -9,7 +9,7 @@
 
 #include "driftless/quant/feedback/moments.h"
 #include "driftless/quant/plan/plan.h"
-#include "driftless/reason/calibrate.h"
+#include "driftless/reason/plan/calibrate.h"
 
 namespace driftless::reason {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/reason/linear_layers.h"
+#include "driftless/reason/plan/linear_layers.h"
 
 #include <algorithm>
 #include <string>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "driftless/quant/plan/plan.h"
+#include "driftless/reason/plan/watch.h"
 #include "driftless/reason/reasoner.h"
-#include "driftless/reason/watch.h"
 
 namespace driftless::reason {
 

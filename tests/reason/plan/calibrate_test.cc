@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/reason/calibrate.h"
+#include "driftless/reason/plan/calibrate.h"
 
 #include <set>
 

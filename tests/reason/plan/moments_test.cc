@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/reason/moments.h"
+#include "driftless/reason/plan/moments.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/reason/watch.h"
+#include "driftless/reason/plan/watch.h"
 
 #include <algorithm>
 #include <mutex>
