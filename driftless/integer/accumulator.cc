@@ -10,7 +10,7 @@
 #include "driftless/base/error.h"
 #include "driftless/integer/product.h"
 #include "driftless/quant/runs.h"
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/window.h"
 
 namespace driftless::integer {
 namespace {

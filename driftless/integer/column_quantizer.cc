@@ -6,7 +6,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
 #include "driftless/integer/scaled_blocks.h"
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/window.h"
 
 namespace driftless::integer {
 namespace {

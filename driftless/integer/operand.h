@@ -4,7 +4,7 @@
 //
 //   mxintN            mantissa * 2^(S - B),  scale 2^(B - fraction bits), B = T - window
 //   intN, one scale   code,                  scale as stored
-//   intN, scale=      value over the row's unit, which is its scale (quant/window.h)
+//   intN, scale=      value over the row's unit, which is its scale (quant/scale/window.h)
 //
 // with S the exponent of the value's block and T the largest one of its row. The window is the
 // quantizer's; without one it is the widest spread among the blocks of a row that are not zero.

@@ -6,9 +6,9 @@
 
 #include "driftless/base/error.h"
 #include "driftless/formats/float_bits.h"
-#include "driftless/quant/block_scale.h"
 #include "driftless/quant/kernels/kernel_set.h"
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/block_scale.h"
+#include "driftless/quant/scale/window.h"
 
 namespace driftless::integer {
 namespace {

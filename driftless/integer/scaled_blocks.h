@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations in blocks with scale= as rows of a product: codes and scale codes block by block, and
-// once a row is complete its integers, the values over the row's unit (quant/window.h).
+// once a row is complete its integers, the values over the row's unit (quant/scale/window.h).
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "driftless/formats/float_bits.h"
 #include "driftless/formats/integer.h"
 #include "driftless/quant/kernels/kernel_set.h"
-#include "driftless/quant/scalar_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::quant {
 

@@ -9,10 +9,10 @@
 #include "driftless/base/error.h"
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
-#include "driftless/quant/block_scale.h"
 #include "driftless/quant/calibrate/threshold.h"
 #include "driftless/quant/runs.h"
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/block_scale.h"
+#include "driftless/quant/scale/window.h"
 
 namespace driftless::quant {
 namespace {

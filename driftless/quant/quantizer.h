@@ -9,7 +9,7 @@
 #include "driftless/formats/block.h"
 #include "driftless/quant/kernels/kernel_set.h"
 #include "driftless/quant/mat_view.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::quant {

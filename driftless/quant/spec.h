@@ -11,7 +11,7 @@
 //   mxint4,window=4               no block's exponent lies more than 4 below its row's largest
 //   int4/block32,scale=e5m3       blocks whose scale has fractions (formats/scale_format.h)
 //   int4/block32,scale=fp16,rule=mse
-//   int4/block32,scale=e5m3,window=0   its values are multiples of one unit a row (window.h)
+//   int4/block32,scale=e5m3,window=0   its values are multiples of one unit a row (scale/window.h)
 //   int4_full/block32,scale=s4m3       scales with a sign
 //   bf16                          a cast, no scale
 //

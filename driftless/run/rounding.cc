@@ -8,8 +8,8 @@
 #include "driftless/base/error.h"
 #include "driftless/base/text/text.h"
 #include "driftless/quant/feedback/feedback.h"
-#include "driftless/quant/fit.h"
 #include "driftless/quant/plan/planned_layer.h"
+#include "driftless/quant/scale/fit.h"
 #include "driftless/reason/plan/moments.h"
 
 namespace driftless::run {

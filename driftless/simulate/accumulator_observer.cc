@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/window.h"
 #include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/simulate/planned_model.h"
 

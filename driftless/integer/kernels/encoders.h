@@ -91,7 +91,7 @@ struct ColumnsToScale {
 };
 
 /// Blocks with scale=, whose codes are signed bytes here and whose scale codes have 8 bits. A row's
-/// integers are its values over its unit (quant/window.h).
+/// integers are its values over its unit (quant/scale/window.h).
 struct BlockScales {
   formats::Element element;
   formats::ScaleRule rule;

@@ -10,7 +10,7 @@
 #include "driftless/lab/cuda/reduce.cuh"
 #include "driftless/lab/cuda/swiglu.cuh"
 #include "driftless/lab/cuda/vector.cuh"
-#include "driftless/quant/scalar_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::lab::cuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "driftless/formats/block.h"
 #include "driftless/lab/cuda/kernels.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 
 namespace driftless::lab::cuda {
 

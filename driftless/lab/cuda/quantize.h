@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "driftless/lab/cuda/kernels.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::lab::cuda {

@@ -8,7 +8,7 @@
 #include "driftless/lab/cuda/quantize_rounding.cuh"
 #include "driftless/lab/cuda/quantize_teams.cuh"
 #include "driftless/quant/calibrate/threshold.h"
-#include "driftless/quant/scalar_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::lab::cuda {
 namespace {

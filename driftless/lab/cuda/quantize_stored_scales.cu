@@ -7,7 +7,7 @@
 #include "driftless/formats/block.h"
 #include "driftless/lab/cuda/quantize_extent.cuh"
 #include "driftless/lab/cuda/quantize_rounding.cuh"
-#include "driftless/quant/scalar_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::lab::cuda {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "driftless/quant/calibrate/histogram.h"
 #include "driftless/quant/mat_view.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::quant {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 
 namespace driftless::quant {
 

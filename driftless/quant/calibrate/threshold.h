@@ -6,7 +6,7 @@
 #include <span>
 
 #include "driftless/quant/kernels/kernel_set.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::quant {

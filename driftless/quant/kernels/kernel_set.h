@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner loops of quantization, once per instruction set. Every set gives the same bits as the
-// scalar one, which calls the scalar truth in formats/ and quant/scale.h value by value.
+// scalar one, which calls the scalar truth in formats/ and quant/scale/scale.h value by value.
 //
 // Kernels do not validate and do not allocate. Where values may be NaN or infinite they say where
 // they stopped; x and out may be the same array but must not overlap otherwise.
@@ -12,7 +12,7 @@
 
 #include "driftless/formats/block.h"
 #include "driftless/formats/scale_format.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 
 namespace driftless::quant {
 

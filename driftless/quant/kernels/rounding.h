@@ -8,7 +8,7 @@
 
 #include "driftless/formats/element.h"
 #include "driftless/formats/float_bits.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 
 namespace driftless::quant {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driftless/quant/plan/scheme.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 #include "driftless/quant/spec.h"
 
 namespace driftless::quant {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/quant/block_scale.h"
+#include "driftless/quant/scale/block_scale.h"
 
 #include "driftless/formats/block.h"
 

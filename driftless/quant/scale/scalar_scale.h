@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "driftless/formats/float_bits.h"
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 
 namespace driftless::quant::scalar {
 

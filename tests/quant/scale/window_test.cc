@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/window.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/quant/window.h"
+#include "driftless/quant/scale/window.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/runs.h"
-#include "driftless/quant/scalar_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::quant {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/quant/scale.h"
+#include "driftless/quant/scale/scale.h"
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 
-#include "driftless/quant/scalar_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::quant {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driftless/quant/fit.h"
+#include "driftless/quant/scale/fit.h"
 
 #include <algorithm>
 #include <cfloat>
