@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 16-byte loads and stores of float32 or bfloat16 with float32 arithmetic between, and the launch
-// check, for the kernels of this folder.
+// check, for the kernels of this folder and its rooms.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lab without CUDA: the CPU alone, and kernels that say how to get the others.
 #include "driftless/base/error.h"
-#include "driftless/lab/cuda/fake_quant.h"
 #include "driftless/lab/cuda/hopper/mixers.h"
-#include "driftless/lab/cuda/quantize.h"
+#include "driftless/lab/cuda/quant/fake_quant.h"
+#include "driftless/lab/cuda/quant/quantize.h"
 #include "driftless/lab/device/device.h"
 
 namespace driftless::lab {

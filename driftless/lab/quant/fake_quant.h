@@ -18,7 +18,7 @@
 
 #include <ATen/ATen.h>
 
-#include "driftless/lab/cuda/fake_quant.h"
+#include "driftless/lab/cuda/quant/fake_quant.h"
 #include "driftless/lab/device/ops.h"
 #include "driftless/lab/quant/quantize.h"
 #include "driftless/quant/spec.h"

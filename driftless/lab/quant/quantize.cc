@@ -7,7 +7,7 @@
 #include <ATen/Parallel.h>
 
 #include "driftless/base/error.h"
-#include "driftless/lab/cuda/quantize.h"
+#include "driftless/lab/cuda/quant/quantize.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/device/ops.h"
 #include "driftless/quant/runs.h"

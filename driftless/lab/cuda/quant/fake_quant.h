@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fake quantization along an axis, of values or of a SwiGLU's output, forward and backward, as
-// plain functions over device pointers like those of kernels.h.
+// plain functions over device pointers like those of cuda/kernels.h.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The least and the largest value of a run, from which its scale follows.
 #pragma once
 
-#include "driftless/lab/cuda/quantize_teams.cuh"
+#include "driftless/lab/cuda/quant/teams.cuh"
 
 namespace driftless::lab::cuda {
 

@@ -3,8 +3,8 @@
 // holds one vector and the threads of a block find its scale by shuffles: one read, one write.
 #include "driftless/formats/block.h"
 #include "driftless/formats/e8m0fnu.h"
-#include "driftless/lab/cuda/quantize_rounding.cuh"
-#include "driftless/lab/cuda/quantize_teams.cuh"
+#include "driftless/lab/cuda/quant/rounding.cuh"
+#include "driftless/lab/cuda/quant/teams.cuh"
 
 namespace driftless::lab::cuda {
 namespace {

@@ -5,8 +5,8 @@
 // multiply-add, as they need it.
 #include <cfloat>
 
-#include "driftless/lab/cuda/fake_quant.h"
-#include "driftless/lab/cuda/quantize_rounding.cuh"
+#include "driftless/lab/cuda/quant/fake_quant.h"
+#include "driftless/lab/cuda/quant/rounding.cuh"
 #include "driftless/lab/cuda/reduce.cuh"
 #include "driftless/lab/cuda/swiglu.cuh"
 #include "driftless/lab/cuda/vector.cuh"

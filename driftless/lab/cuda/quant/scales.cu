@@ -4,9 +4,9 @@
 
 #include "driftless/formats/block.h"
 #include "driftless/formats/e8m0fnu.h"
-#include "driftless/lab/cuda/quantize_extent.cuh"
-#include "driftless/lab/cuda/quantize_rounding.cuh"
-#include "driftless/lab/cuda/quantize_teams.cuh"
+#include "driftless/lab/cuda/quant/extent.cuh"
+#include "driftless/lab/cuda/quant/rounding.cuh"
+#include "driftless/lab/cuda/quant/teams.cuh"
 #include "driftless/quant/calibrate/threshold.h"
 #include "driftless/quant/scale/scalar_scale.h"
 

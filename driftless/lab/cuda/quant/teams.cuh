@@ -4,7 +4,7 @@
 // threads take neighboring rows.
 #pragma once
 
-#include "driftless/lab/cuda/quantize.h"
+#include "driftless/lab/cuda/quant/quantize.h"
 #include "driftless/lab/cuda/reduce.cuh"
 #include "driftless/lab/cuda/vector.cuh"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "driftless/formats/block.h"
-#include "driftless/lab/cuda/quantize_extent.cuh"
-#include "driftless/lab/cuda/quantize_rounding.cuh"
+#include "driftless/lab/cuda/quant/extent.cuh"
+#include "driftless/lab/cuda/quant/rounding.cuh"
 #include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::lab::cuda {
