@@ -31,12 +31,9 @@ void* copied(const void* bytes, size_t size) {
   return memory;
 }
 
-Turn::Turn(const driftless_engine* engine, const char* what) : is_busy_(nullptr) {
+Turn turn_of(const driftless_engine* engine, const char* what) {
   require_given(engine, what);
-  DRIFTLESS_REQUIRE(!engine->is_busy.test_and_set(), ErrorCode::InvalidArgument, what,
-                    ": the engine is at work; got a second call, from a callback or another "
-                    "thread, expected one at a time");
-  is_busy_ = &engine->is_busy;
+  return {engine->is_busy, what};
 }
 
 }  // namespace driftless::api

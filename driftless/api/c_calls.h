@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "driftless/api/driftless_c.h"
+#include "driftless/api/turn.h"
 #include "driftless/base/error.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/run/backend.h"
@@ -59,16 +60,7 @@ inline char* copied(const std::string& text) {
   return static_cast<char*>(copied(text.c_str(), text.size() + 1));
 }
 
-/// The one call that an engine runs.
-class Turn {
- public:
-  Turn(const driftless_engine* engine, const char* what);
-  ~Turn() { is_busy_->clear(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  std::atomic_flag* is_busy_;
-};
+/// Throws InvalidArgument without an engine and where it is at work.
+Turn turn_of(const driftless_engine* engine, const char* what);
 
 }  // namespace driftless::api

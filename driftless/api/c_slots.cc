@@ -14,6 +14,7 @@ using driftless::ErrorCode;
 using driftless::api::guarded;
 using driftless::api::require_given;
 using driftless::api::Turn;
+using driftless::api::turn_of;
 namespace reason = driftless::reason;
 
 reason::AnswerSink step_sink(const driftless_solve_options& options) {
@@ -43,7 +44,7 @@ std::vector<reason::Board> boards_of(const driftless_questions& questions, size_
 
 void solve(driftless_engine* engine, const driftless_questions& questions, size_t count,
            const driftless_solve_options* given, const driftless_answers& answers) {
-  const Turn turn(engine, "solve: engine");
+  const Turn turn = turn_of(engine, "solve: engine");
   if (count == 0) return;
   require_given(questions.tokens, "solve: tokens");
   const auto cells = static_cast<size_t>(driftless_cells(engine));
@@ -91,7 +92,7 @@ int driftless_solve_all(driftless_engine* engine, const driftless_questions* que
 int driftless_reset(driftless_engine* engine, int64_t slot, const uint8_t* tokens, size_t cells,
                     int64_t puzzle, uint64_t seed) {
   return guarded([&] {
-    const Turn turn(engine, "reset: engine");
+    const Turn turn = turn_of(engine, "reset: engine");
     require_given(tokens, "reset: tokens");
     engine->reasoner->reset(slot, {.tokens = {tokens, cells}, .puzzle = puzzle, .seed = seed});
   });
@@ -99,7 +100,7 @@ int driftless_reset(driftless_engine* engine, int64_t slot, const uint8_t* token
 
 int driftless_step(driftless_engine* engine, const int64_t* slots, size_t count) {
   return guarded([&] {
-    const Turn turn(engine, "step: engine");
+    const Turn turn = turn_of(engine, "step: engine");
     if (count == 0) return;
     require_given(slots, "step: slots");
     DRIFTLESS_REQUIRE(count <= static_cast<size_t>(engine->reasoner->slot_count()),
@@ -111,7 +112,7 @@ int driftless_step(driftless_engine* engine, const int64_t* slots, size_t count)
 
 int driftless_states(const driftless_engine* engine, int64_t slot, float* z_h, float* z_l) {
   return guarded([&] {
-    const Turn turn(engine, "states: engine");
+    const Turn turn = turn_of(engine, "states: engine");
     const reason::States states = engine->reasoner->states(slot);
     copy_to(states.h, z_h);
     copy_to(states.l, z_l);
@@ -121,7 +122,7 @@ int driftless_states(const driftless_engine* engine, int64_t slot, float* z_h, f
 int driftless_set_states(driftless_engine* engine, int64_t slot, const float* z_h, const float* z_l,
                          size_t count) {
   return guarded([&] {
-    const Turn turn(engine, "set_states: engine");
+    const Turn turn = turn_of(engine, "set_states: engine");
     require_given(z_h, "set_states: z_h");
     require_given(z_l, "set_states: z_l");
     engine->reasoner->set_states(slot, {.h = {z_h, count}, .l = {z_l, count}});
@@ -131,7 +132,7 @@ int driftless_set_states(driftless_engine* engine, int64_t slot, const float* z_
 int driftless_logits(const driftless_engine* engine, int64_t slot, float* logits, float* halt_logit,
                      float* continue_logit) {
   return guarded([&] {
-    const Turn turn(engine, "logits: engine");
+    const Turn turn = turn_of(engine, "logits: engine");
     const reason::Readout readout = engine->reasoner->read(slot);
     copy_to(readout.logits, logits);
     copy_to({&readout.halt_logit, 1}, halt_logit);

@@ -19,6 +19,7 @@ using driftless::api::guarded;
 using driftless::api::require_given;
 using driftless::api::text_or;
 using driftless::api::Turn;
+using driftless::api::turn_of;
 namespace reason = driftless::reason;
 namespace run = driftless::run;
 namespace store = driftless::store;
@@ -99,7 +100,7 @@ driftless_ladder_options complete(const driftless_ladder_options* given) {
 int driftless_evaluate(driftless_engine* engine, const driftless_boards* boards,
                        const driftless_evaluate_options* given, char** json) {
   return guarded([&] {
-    const Turn turn(engine, "evaluate: engine");
+    const Turn turn = turn_of(engine, "evaluate: engine");
     require_given(boards, "evaluate: boards");
     require_given(json, "evaluate: json");
     require_task(*engine, *boards);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "driftless/api/turn.h"
 #include "driftless/base/error.h"
 #include "driftless/integer/kernels/kernel_set.h"
 #include "driftless/native/native_reasoner.h"
@@ -32,26 +33,6 @@ struct Engine::State {
   std::atomic_flag is_busy{};
 };
 
-namespace {
-
-/// The one call that an engine runs.
-class Turn {
- public:
-  explicit Turn(std::atomic_flag& is_busy) : is_busy_(is_busy) {
-    DRIFTLESS_REQUIRE(!is_busy_.test_and_set(), ErrorCode::InvalidArgument,
-                      "solve: the engine is at work; got a second call, from on_step or another "
-                      "thread, expected one at a time");
-  }
-  ~Turn() { is_busy_.clear(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  std::atomic_flag& is_busy_;
-};
-
-}  // namespace
-
 Engine::Engine(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
@@ -71,7 +52,7 @@ int64_t Engine::trained_steps() const noexcept { return state_->reasoner->config
 std::string_view Engine::instruction_set() const noexcept { return integer::kernels().name; }
 
 std::vector<Solution> Engine::solve(std::span<const Board> boards, const SolveOptions& options) {
-  const Turn turn(state_->is_busy);
+  const api::Turn turn(state_->is_busy, "solve");
   std::vector<reason::Board> given;
   given.reserve(boards.size());
   for (const Board& board : boards)
