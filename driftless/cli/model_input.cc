@@ -30,8 +30,4 @@ store::Checkpoint load_float_model(const std::filesystem::path& path) {
   return run::require_float(load_model(path), path.string());
 }
 
-run::StudyFiles open_study(const run::StudyOptions& options) {
-  return {options, load_float_model(run::float_model_file(options))};
-}
-
 }  // namespace driftless::cli

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "driftless/run/study/study_files.h"
 #include "driftless/store/model_file.h"
 
 namespace driftless::cli {
@@ -19,8 +18,5 @@ store::ModelFile load_model(const std::filesystem::path& path);
 
 /// A float checkpoint. Throws InvalidArgument, besides, for a packed model.
 store::Checkpoint load_float_model(const std::filesystem::path& path);
-
-/// The files of a study. Throws what reading them throws.
-run::StudyFiles open_study(const run::StudyOptions& options);
 
 }  // namespace driftless::cli

@@ -17,6 +17,7 @@
 #include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
 #include "driftless/cli/report_page.h"
+#include "driftless/cli/study_input.h"
 #include "driftless/cli/terminal/terminal.h"
 #include "driftless/cli/terminal/watch.h"
 #include "driftless/run/study/run_study.h"

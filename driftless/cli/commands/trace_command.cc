@@ -7,7 +7,7 @@
 
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
-#include "driftless/cli/model_input.h"
+#include "driftless/cli/study_input.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/cli/terminal/streams.h"
 #include "driftless/study/record/trace.h"
