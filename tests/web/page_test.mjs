@@ -94,7 +94,7 @@ const tests = {
 
   async "is not made of what it cannot show"() {
     for (const path of ["models/mini-arc.safetensors", "models/demo-sudoku.csv"]) {
-      const out = join(folder, "none.html");
+      const out = join(folder, "refused.html");
       const {status, stderr} = spawnSync(driftless, ["web", out, "--model", path], {encoding: "utf8"});
       assert.ok(status >= 10 && status < 17, `${path}: ${status} ${stderr}`);
       assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
