@@ -34,6 +34,7 @@ constexpr Shape kShapes[] = {
     {"D512 gate_up", 3072, 512, 97, true},   {"D512 down", 512, 1536, 97, true},
     {"D256 gate_up", 1536, 256, 81, false},  {"D256 down", 256, 768, 81, true},
     {"D256 tokens up", 256, 81, 512, false}, {"D256 tokens down", 256, 256, 81, false},
+    {"D512 tokens up", 512, 97, 512, false}, {"D512 tokens down", 512, 256, 97, false},
 };
 
 struct Scheme {
