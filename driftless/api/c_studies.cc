@@ -40,8 +40,8 @@ struct Listener {
 };
 
 void require_task(const driftless_engine& engine, const driftless_boards& boards) {
-  DRIFTLESS_REQUIRE(boards.task.family == task::Family::Grid, ErrorCode::Unsupported,
-                    "evaluate: models for ", boards.task.name,
+  DRIFTLESS_REQUIRE(!boards.task.is_arc(), ErrorCode::Unsupported, "evaluate: models for ",
+                    boards.task.name,
                     " vote over variants, which the program does; use 'driftless eval'");
   const std::string& own = engine.checkpoint.config.task;
   DRIFTLESS_REQUIRE(boards.task.name == task::find_task(own).name, ErrorCode::InvalidArgument,

@@ -47,7 +47,7 @@ struct Boards {
   /// ARC tasks that the model's puzzle table does not have; they have no boards.
   std::vector<std::string> strangers{};
 
-  [[nodiscard]] bool are_arc() const { return task.family == task::Family::Arc; }
+  [[nodiscard]] bool are_arc() const { return task.is_arc(); }
 };
 
 /// Boards that fit the model of a file. Throws what the readers throw, BadFile where the boards do

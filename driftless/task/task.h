@@ -119,6 +119,7 @@ struct Task {
   Extent (*painted_extent)(int64_t cells) = nullptr;
 
   [[nodiscard]] int64_t vocab_size() const { return static_cast<int64_t>(alphabet.size()); }
+  [[nodiscard]] bool is_arc() const { return family == Family::Arc; }
 };
 
 /// The tokens as text; tokens outside the vocabulary show as '?'.

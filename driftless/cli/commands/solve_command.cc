@@ -76,12 +76,11 @@ task::Example sample_of(const task::Task& task) {
 
 std::vector<task::Example> read_input(const store::Checkpoint& checkpoint, const task::Task& task,
                                       const SolveOptions& options) {
-  const bool is_arc = task.family == task::Family::Arc;
   if (options.data.empty())
     return {options.board.empty() ? sample_of(task) : read_line(task, options.board)};
   if (options.data == kStandardStream) {
     const auto lines = lines_of(standard_input());
-    if (lines.size() == 1 && !is_arc) return {read_line(task, lines.front())};
+    if (lines.size() == 1 && !task.is_arc()) return {read_line(task, lines.front())};
   }
   return run::read_boards_for(checkpoint, options.model, {.path = options.data},
                               {.identifiers = options.identifiers, .variants = 1, .seed = 0})

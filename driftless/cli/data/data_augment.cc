@@ -33,8 +33,8 @@ struct AugmentOptions {
 /// Of another task nothing belongs to a row of a puzzle table.
 void require_arc(const std::string& path) {
   const task::Task& task = run::guess_task({.path = path});
-  DRIFTLESS_REQUIRE(task.family == task::Family::Arc, ErrorCode::Unsupported, "data augment: task ",
-                    task.name, " has no puzzles with variants; got ", path, ", expected ARC tasks");
+  DRIFTLESS_REQUIRE(task.is_arc(), ErrorCode::Unsupported, "data augment: task ", task.name,
+                    " has no puzzles with variants; got ", path, ", expected ARC tasks");
 }
 
 std::vector<arc::Puzzle> read_all(const std::vector<std::string>& paths) {

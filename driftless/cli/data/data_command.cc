@@ -31,13 +31,11 @@ const task::Task& task_of(const DataOptions& options) {
   return options.task.empty() ? run::guess_task(options.input) : task::find_task(options.task);
 }
 
-bool is_arc(const task::Task& task) { return task.family == task::Family::Arc; }
-
 void convert(const DataOptions& options) {
   const task::Task& task = task_of(options);
   std::string text;
   int64_t count = 0;
-  if (is_arc(task)) {
+  if (task.is_arc()) {
     const auto puzzles = run::read_arc_puzzles(options.input);
     count = std::ssize(puzzles);
     text = arc::to_json(puzzles);
@@ -50,11 +48,11 @@ void convert(const DataOptions& options) {
   write_output(options.output, text);
   std::fprintf(stream_beside(options.output), "%s: %lld %s %s\n", options.output.c_str(),
                static_cast<long long>(count), std::string(task.name).c_str(),
-               is_arc(task) ? "tasks" : "boards");
+               task.is_arc() ? "tasks" : "boards");
 }
 
 std::string check_text(const task::Task& task, const DataOptions& options) {
-  if (is_arc(task)) {
+  if (task.is_arc()) {
     const auto puzzles = run::read_arc_puzzles(options.input);
     return std::to_string(puzzles.size()) + " tasks, every grid is sound\n" + arc::audit(puzzles);
   }
@@ -70,7 +68,7 @@ void check(const DataOptions& options) {
 }
 
 std::string stats_text(const task::Task& task, const DataOptions& options) {
-  if (is_arc(task)) {
+  if (task.is_arc()) {
     const auto puzzles = run::read_arc_puzzles(options.input);
     return task::counted("tasks", std::ssize(puzzles)) + arc::stats(puzzles);
   }

@@ -42,8 +42,8 @@ std::vector<Example> read_file(const Recipe& recipe, const BoardSource& source,
   const std::filesystem::path path = data / source.file;
   const bool is_folder = store::is_dataset(path);
   const task::Task& task = task_of(recipe);
-  DRIFTLESS_REQUIRE(is_folder || task.family != task::Family::Arc, ErrorCode::BadConfig,
-                    path.string(), ": not a data-set folder; driftless data augment makes one");
+  DRIFTLESS_REQUIRE(is_folder || !task.is_arc(), ErrorCode::BadConfig, path.string(),
+                    ": not a data-set folder; driftless data augment makes one");
   std::vector<Example> boards =
       is_folder ? read_folder(path, split) : task::read_examples(task, path);
   if (!is_folder)
