@@ -2,6 +2,7 @@
 #include "driftless/model/architecture.h"
 
 #include <array>
+#include <string_view>
 
 namespace driftless::model {
 namespace {
@@ -10,20 +11,28 @@ constexpr std::array kTrmPositions = {Positions::None, Positions::Rope, Position
                                       Positions::Learned};
 constexpr std::array kEqrPositions = {Positions::None, Positions::Rope, Positions::Rope2d};
 
+constexpr std::array<std::string_view, 1> kTrmModules = {"trm"};
+constexpr std::array<std::string_view, 2> kHrmModules = {"hrm", "hrm_act_v1"};
+constexpr std::array<std::string_view, 1> kEqrModules = {"eqr"};
+
 constexpr std::array kArchitectures = {
-    Architecture{.value = Arch::Trm, .name = "trm", .positions = kTrmPositions},
+    Architecture{
+        .value = Arch::Trm, .name = "trm", .positions = kTrmPositions, .modules = kTrmModules},
     Architecture{.value = Arch::Hrm,
                  .name = "hrm",
                  .tying = Tying::ByState,
                  .halting = HaltRule::Lead,
                  .gradients = Gradients::LastCalls,
-                 .positions = kTrmPositions},
+                 .positions = kTrmPositions,
+                 .modules = kHrmModules,
+                 .fills_prefix = true},
     Architecture{.value = Arch::Eqr,
                  .name = "eqr",
                  .start = StartStates::Drawn,
                  .after_l = After::Damp,
                  .after_h = After::Damp,
-                 .positions = kEqrPositions},
+                 .positions = kEqrPositions,
+                 .modules = kEqrModules},
     Architecture{.value = Arch::TrmUntied,
                  .name = "trm-untied",
                  .tying = Tying::ByCycle,

@@ -46,6 +46,11 @@ struct Architecture {
   After after_h = After::Nothing;
   Gradients gradients = Gradients::LastRound;
   std::span<const Positions> positions = {};  ///< that the reference implementations have
+  /// Modules of published code that hold it, without their package.
+  std::span<const std::string_view> modules = {};
+  /// Whether that code has as many prefix rows as a row of its puzzle table fills, and no key for
+  /// another number.
+  bool fills_prefix = false;
 
   [[nodiscard]] constexpr bool has(After after) const {
     return after_l == after || after_h == after;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/torch/infer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "driftless/base/error.h"
@@ -17,13 +18,12 @@ using model::ModelConfig;
 using model::Positions;
 using model::PublishedBoards;
 
-/// Module names before the '@' of arch.name, without their package.
-struct ArchModule {
-  std::string_view module;
-  Arch arch;
-};
-constexpr ArchModule kArchModules[] = {
-    {"trm", Arch::Trm}, {"hrm", Arch::Hrm}, {"hrm_act_v1", Arch::Hrm}, {"eqr", Arch::Eqr}};
+/// The first architecture with those words.
+Arch arch_of(model::Tying tying, model::StartStates start) {
+  for (const model::Architecture& row : model::architectures())
+    if (row.tying == tying && row.start == start) return row.value;
+  fail(ErrorCode::Internal, "no architecture has what the tensors show");
+}
 
 /// TRM's default of puzzle_emb_len.
 constexpr int64_t kTrmPrefixRows = 16;
@@ -113,16 +113,18 @@ class Inference {
 
   Arch arch() const {
     if (options_.arch) return *options_.arch;
-    if (first_network() != "L_level") return Arch::TrmUntied;
+    using model::StartStates, model::Tying;
+    if (first_network() != "L_level") return arch_of(Tying::ByCycle, StartStates::Learned);
     if (const std::string name = training_.module(); !name.empty()) {
       const std::string module = name.substr(name.rfind('.') + 1);
-      for (const ArchModule& row : kArchModules)
-        if (row.module == module) return row.arch;
+      for (const model::Architecture& row : model::architectures())
+        if (std::find(row.modules.begin(), row.modules.end(), module) != row.modules.end())
+          return row.value;
       fail(ErrorCode::Unsupported, where_, ": training configuration: arch.name; got ", quote(name),
            ", expected TRM, HRM or EqR; --arch says which it is");
     }
-    if (layer_count("H_level") > 0) return Arch::Hrm;
-    return has("H_init") ? Arch::Trm : Arch::Eqr;
+    if (layer_count("H_level") > 0) return arch_of(Tying::ByState, StartStates::Learned);
+    return arch_of(Tying::All, has("H_init") ? StartStates::Learned : StartStates::Drawn);
   }
 
   /// T, where a tensor shows it.
@@ -156,7 +158,7 @@ class Inference {
     if (!has("puzzle_emb.weights")) return 0;
     if (const auto rows = training_.integer("puzzle_emb_len"))
       return *rows == 0 ? whole_rows() : *rows;
-    return config_.arch == Arch::Hrm ? std::optional(whole_rows()) : std::nullopt;
+    return model::architecture(config_).fills_prefix ? std::optional(whole_rows()) : std::nullopt;
   }
 
   /// P of a training configuration that does not say: TRM has 16, TRM of EqR's repository, which
