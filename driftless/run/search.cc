@@ -33,11 +33,11 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return size > 0 ? std::sqrt(square / size) : std::sqrt(square);
 }
 
-using States = std::vector<std::vector<float>>;
+using HeadStates = std::vector<std::vector<float>>;
 
 /// The states that the heads read after kJudgingSteps, a board each.
-States states_of(reason::Reasoner& reasoner, std::span<const reason::Board> boards) {
-  States states;
+HeadStates states_of(reason::Reasoner& reasoner, std::span<const reason::Board> boards) {
+  HeadStates states;
   const auto most = static_cast<size_t>(reasoner.slot_count());
   for (size_t first = 0; first < boards.size(); first += most) {
     std::vector<int64_t> slots(std::min(most, boards.size() - first));
@@ -80,7 +80,7 @@ class Search {
     store::PackedModel packed =
         pack(checkpoint_, planned, candidate.method, backend_, scheme_.calibration);
     const auto reasoner = make_reasoner(packed, backend_);
-    const States states = states_of(*reasoner, judging_);
+    const HeadStates states = states_of(*reasoner, judging_);
     Tried tried{.change = candidate.change,
                 .scheme = quant::describe(packed.plan, reason::linear_layers(checkpoint_.config))};
     for (size_t i = 0; i < states.size(); ++i)
@@ -117,7 +117,7 @@ class Search {
   CalibrationBoards source_;
   std::vector<reason::Board> drawn_;
   std::span<const reason::Board> judging_;
-  States exact_;
+  HeadStates exact_;
   std::string boards_;
   std::optional<store::PackedModel> kept_;
   double least_ = 0;

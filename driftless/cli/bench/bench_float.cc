@@ -33,7 +33,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Boards to think about; the examples own the tokens.
-struct Boards {
+struct BenchBoards {
   std::vector<task::Example> examples;
   std::vector<reason::Board> boards;
 };
@@ -49,8 +49,9 @@ std::string bench_data(const store::Checkpoint& checkpoint, const FloatBenchOpti
   return fits ? bundled : "";
 }
 
-Boards read_bench_boards(const store::Checkpoint& checkpoint, const FloatBenchOptions& options) {
-  Boards result;
+BenchBoards read_bench_boards(const store::Checkpoint& checkpoint,
+                              const FloatBenchOptions& options) {
+  BenchBoards result;
   const std::string path = bench_data(checkpoint, options);
   if (path.empty()) {
     result.examples.resize(1);
@@ -82,7 +83,7 @@ class Report {
   void run() {
     bench::keep_onednn_to_vectors();
     // What cannot run fails before anything is timed.
-    const Boards boards = read_bench_boards(checkpoint_, options_);
+    const BenchBoards boards = read_bench_boards(checkpoint_, options_);
     (void)simulate::make_cpu_reasoner(checkpoint_,
                                       {.slots = options_.batch, .threads = options_.threads});
     f32_peak_bytes_ = peak_memory_bytes();
