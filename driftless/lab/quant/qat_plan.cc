@@ -6,7 +6,7 @@
 #include <span>
 
 #include "driftless/base/error.h"
-#include "driftless/base/files/file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/base/text/text.h"
 #include "driftless/lab/quant/fake_quant.h"
 #include "driftless/lab/quant/learned_rounding.h"
@@ -65,9 +65,7 @@ quant::QuantPlan planned_layers(const Recipe& recipe, const std::filesystem::pat
     return parsed(asked.weights, "bias", "recipe",
                   [&](const auto&) { return quant::resolve(scheme_of(asked, "recipe"), layers); });
   const std::filesystem::path path = folder / asked.plan;
-  const std::vector<std::byte> bytes = read_file(path);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  quant::QuantPlan plan = quant::plan_from_json(text, path.string());
+  quant::QuantPlan plan = quant::plan_from_json(read_text(path), path.string());
   quant::require_fits(plan, layers, std::ssize(model::schedule(recipe.model)), path.string());
   DRIFTLESS_REQUIRE(plan.attention == quant::AttentionPrecision::Float, ErrorCode::BadConfig,
                     path.string(), ": attention; got ", to_string(plan.attention),

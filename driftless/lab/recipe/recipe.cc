@@ -28,13 +28,7 @@ struct Assign {
     *target = model::parse_positions(value.text(), value.where());
   }
   void operator()(model::Mixer* target) const {
-    const std::string name = value.text();
-    for (const auto& row : kMixerNames)
-      if (row.name == name) {
-        *target = row.value;
-        return;
-      }
-    fail(ErrorCode::BadConfig, value.where(), "; got '", name, "', expected attention or tokens");
+    *target = parse_enum(kMixerNames, value.text(), value.where());
   }
   void operator()(bool* target) const { *target = value.flag(); }
   void operator()(int64_t* target) const { *target = value.integer(key.low, key.high); }

@@ -138,9 +138,7 @@ std::string value_text(const Target& target) {
     void operator()(const std::string* value) { out << *value; }
     void operator()(const model::Arch* value) { out << model::to_string(*value); }
     void operator()(const model::Positions* value) { out << model::to_string(*value); }
-    void operator()(const model::Mixer* value) {
-      out << kMixerNames[*value == model::Mixer::Attention ? 0 : 1].name;
-    }
+    void operator()(const model::Mixer* value) { out << enum_name(kMixerNames, *value); }
   } print{out};
   std::visit(print, target);
   return out.str();

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "driftless/base/text/enum_names.h"
 #include "driftless/lab/recipe/recipe.h"
 
 namespace driftless::lab {

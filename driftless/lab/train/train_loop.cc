@@ -11,6 +11,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/files/file.h"
+#include "driftless/base/files/text_file.h"
 #include "driftless/base/text/text.h"
 
 namespace driftless::lab {
@@ -44,8 +45,7 @@ class Metrics {
 
  private:
   void drop_after(int64_t step) {
-    const std::vector<std::byte> bytes = read_file(path_);
-    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string text = read_text(path_);
     std::string kept;
     for (const std::string_view line : split(text, '\n')) {
       const Json parsed = Json::parse(line, nullptr, /*allow_exceptions=*/false);

@@ -62,7 +62,8 @@ TEST(Recipe, ErrorsOfTheNewerKeys) {
       "goes with 'generate'");
   expect_refused("[task]\nname = \"mazes\"\n", "maze");
   expect_refused("[task]\nname = \"other\"\n", "one of sudoku, maze, arc");
-  expect_refused(edited("[model]", "[model]\nmixer = \"token\""), "attention or tokens");
+  expect_refused(edited("[model]", "[model]\nmixer = \"token\""),
+                 "expected one of attention, tokens");
   expect_refused(edited("[model]", "[model]\narch = \"trn\""), "trm");
   expect_refused("[task]\nname = \"sudoku\"\n[model]\npreset = \"trm-maze\"\n", "one for maze");
   expect_refused("[model]\npreset = \"trm-mazes\"\n", "did you mean 'trm-maze'");
