@@ -100,6 +100,9 @@ void require_place(const TrainRequest& request) {
   }
   DRIFTLESS_REQUIRE(!has_run(request.out), ErrorCode::InvalidArgument, request.out.string(),
                     ": holds a run; add --resume to go on with it or give another --out");
+  DRIFTLESS_REQUIRE(!std::filesystem::exists(request.out / "weights.safetensors"),
+                    ErrorCode::InvalidArgument, request.out.string(),
+                    ": holds the weights of a run and no state to go on from; give another --out");
 }
 
 /// mixers_note() of what is trained: what multiplies quantized inputs is never fused.

@@ -174,6 +174,10 @@ TEST_F(TrainProgram, ResumeGoesOnWithALongerScheduleOnly) {
   ASSERT_EQ(train("run").exit_code, 0);
   expect_failure(train("run"), 10, "add --resume");
   expect_failure(train("nowhere", "--resume"), 10, "no run to resume");
+  std::filesystem::create_directory(path("finished"));
+  write("finished/weights.safetensors", "precious");
+  expect_failure(train("finished"), 10, "holds the weights of a run");
+  EXPECT_EQ(text_of(path("finished/weights.safetensors")), "precious");
   write("longer.toml", edited("steps = 60", "steps = 80\ndecay_steps = 20"));
   const Outcome longer = train("run", "--resume", "longer.toml");
   EXPECT_EQ(longer.exit_code, 0) << longer.err;
