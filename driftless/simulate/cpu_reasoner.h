@@ -32,7 +32,7 @@ struct CpuOptions {
   const integer::Accumulator* accumulator = nullptr;
 };
 
-/// The checkpoint is copied into the engine's own layout and not needed afterwards. Throws what
+/// The checkpoint is copied into a layout of its own and not needed afterwards. Throws what
 /// store::require_complete throws, InvalidArgument on bad options or a plan that is not calibrated,
 /// BadConfig on a plan for another model, Unsupported when an accumulator is asked for and a layer
 /// of the plan has no integer products (see require_integer_layers). A step throws Numeric when an
@@ -41,8 +41,7 @@ std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::Checkpoint& che
                                                     const CpuOptions& options);
 
 /// The same for a packed model, which brings its plan: bit for bit what its source gives under that
-/// plan. options.plan and
-/// options.accumulator are ignored.
+/// plan. options.plan and options.accumulator are ignored.
 std::unique_ptr<reason::Reasoner> make_cpu_reasoner(const store::PackedModel& packed,
                                                     const CpuOptions& options);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens between two matmuls, fused into one pass each. The same source is compiled for every
-// instruction set (isa/) and gives the same bits on each of them: the compiler contracts nothing,
-// the exponential fuses where its code says so (through the C library where a processor cannot),
-// and every sum has a fixed order.
+// The float arithmetic that CPU backends share: what happens between two products of linear layers,
+// fused into one pass each, and the small products that stay in float. The same source is compiled
+// for every instruction set (isa/) and gives the same bits on each of them: the compiler contracts
+// nothing, the exponential fuses where its code says so (through the C library where a processor
+// cannot), and every sum has a fixed order.
 #pragma once
 
 #include <cstdint>
