@@ -98,7 +98,9 @@ const std::vector<Command> kCommands = {
     {"codec decode --format int4 --input @in --out OUT", "--out", "--input"},
     {"data convert @in --out OUT", "--out", "IN"},
     {"train widen @in --out OUT", "--out", "WEIGHTS"},
-    {"train narrow @in --width 8 --out OUT", "--out", "WEIGHTS"}};
+    {"train narrow @in --width 8 --out OUT", "--out", "WEIGHTS"},
+    {"export onnx @in OUT", "OUT", "MODEL"},
+    {"web OUT --model @in", "out", "--model"}};
 
 TEST_F(Outputs, ThatAreInputsAreRefusedThroughAnyLink) {
   for (const Command& command : kCommands) {
