@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "driftless/base/error.h"
 #include "driftless/base/files/file.h"
@@ -98,20 +100,32 @@ TEST(Race, AShareAboveAllOfThePeakIsAnError) {
   EXPECT_ERROR(require_below_peak("native x", 101, 100), ErrorCode::Internal, "native x at 101");
 }
 
-TEST(Peaks, EveryThreadHasOneShare) {
+/// On how many processors the calling thread may run.
+int processors_of_thread() noexcept {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  return sched_getaffinity(0, sizeof(processors), &processors) == 0 ? CPU_COUNT(&processors) : -1;
+}
+
+TEST(Peaks, EveryThreadHasOneShareOnOneProcessor) {
   static std::mutex mutex;
   static std::vector<std::thread::id> callers;
+  static std::map<std::thread::id, int> processors;
   const PeakKernel kernel{"counting", false, [](int64_t rounds) noexcept {
                             const std::lock_guard lock(mutex);
                             callers.push_back(std::this_thread::get_id());
+                            processors[std::this_thread::get_id()] = processors_of_thread();
                             return rounds;
                           }};
   ThreadPool pool(3);
   const Contender contender = peak_contender(kernel, pool);
   callers.clear();
+  const int before = processors_of_thread();
   EXPECT_GE(contender.timed_work(), 0);
   EXPECT_EQ(callers.size(), 3u);
   EXPECT_EQ(std::set(callers.begin(), callers.end()).size(), 3u);
+  for (const auto& [thread, count] : processors) EXPECT_EQ(count, 1);
+  EXPECT_EQ(processors_of_thread(), before) << "still pinned";
 }
 
 TEST(Gemm, EveryKernelGivesTheProductAndIsTimed) {

@@ -209,5 +209,28 @@ TEST(HostModels, Sudoku4x4HasTheBitsOfTheNativeEngine) {
   expect_bundled_bits("sudoku-4x4-mxint4", {.boards = 8, .steps = 8});
 }
 
+/// As pages write numbers: 24,592.
+std::string in_thousands(int64_t number) {
+  std::string text = std::to_string(number);
+  for (int64_t at = std::ssize(text) - 3; at > 0; at -= 3)
+    text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
+TEST(HostModels, HaveTheSizesOfThePage) {
+  const std::string page = read_text("docs/microcontrollers.md");
+  for (const char* bundled : {"sudoku-4x4-mxint4", "sudoku-micro-mxint4", "sudoku-small-mxint4"}) {
+    const std::string name = bundled;
+    const std::string path = "models/" + name + ".safetensors";
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "skipped: no " << path;
+    const CExport made = export_c(store::load_packed(path), {.name = "probe"});
+    const std::string row = "| [" + name + "](../models/" + name + ".md) | " +
+                            in_thousands(made.flash_bytes()) + " | " +
+                            in_thousands(made.plain_c.bytes) + ", " + in_thousands(made.dsp.bytes) +
+                            ", " + in_thousands(made.vector.bytes) + " |";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
+  }
+}
+
 }  // namespace
 }  // namespace driftless::exporter

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
-import {DriftlessError, load, runnableVariants} from "../../web/src/index.js";
+import {DriftlessError, load, Model, runnableVariants} from "../../web/src/index.js";
 import {boards, checkpoint, compared, firstDifference, formats, model, reference} from "./reference.mjs";
 
 const program = process.argv[2];
@@ -75,6 +75,22 @@ const tests = {
     await first.next();
     thinker.start(sample);
     await refuses(first.next(), /another board/);
+  },
+
+  async "types name what there is"() {
+    const types = readFileSync(new URL("../../web/src/index.d.ts", import.meta.url), "utf8");
+    const typed = (kind) => {
+      const [, body] = new RegExp(`^export ${kind} \\{\n(.*?)^\\}`, "ms").exec(types);
+      return Array.from(body.matchAll(/^  (?:readonly )?(\w+)\??[(:]/gm), ([, name]) => name).sort();
+    };
+    const thinker = await load(file);
+    const methods = Object.getOwnPropertyNames(Model.prototype).filter((name) => name !== "constructor");
+    assert.deepEqual(typed("class Model"), [...methods, ...Object.keys(thinker)].sort());
+    assert.deepEqual(typed("interface ModelInfo"), Object.keys(thinker.info).sort());
+    assert.deepEqual(typed("interface Task"), Object.keys(thinker.task).sort());
+    assert.deepEqual(typed("interface Board"), Object.keys(thinker.read(sample)).sort());
+    const {value} = await thinker.solve(sample).next();
+    assert.deepEqual(typed("interface Step"), Object.keys(value).sort());
   },
 
   async "makes boards by their seed"() {

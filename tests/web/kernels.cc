@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of every kernel set of the module with vectors, beside those of 64-bit arithmetic, and
-// epilogues beside the portable ones: what tests of integer/ and loop/ do on a processor, as a
-// WebAssembly module (kernels_test.mjs).
+// Products of every kernel set of the module with vectors, beside those of 64-bit arithmetic,
+// epilogues beside the portable ones, and quantizers beside the scalar ones: what tests of
+// integer/, loop/ and quant/ do on a processor, as a WebAssembly module (kernels_test.mjs).
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -11,8 +11,11 @@
 #include "driftless/base/rng.h"
 #include "driftless/integer/product.h"
 #include "driftless/loop/kernels/epilogues.h"
+#include "driftless/quant/kernels/kernel_set.h"
+#include "driftless/quant/quantizer.h"
 
 #include "tests/integer/samples.h"
+#include "tests/testing/sample_values.h"
 
 namespace {
 
@@ -162,13 +165,39 @@ bool have_same_epilogues() {
   return true;
 }
 
+/// Quantizers of every kind, with the values that find mistakes on a processor.
+bool have_same_quantizers() {
+  constexpr int64_t kRows = 5, kCols = 97;
+  const auto values = testing::awkward_values(kRows * kCols, 9);
+  for (const char* text : {"mxint4", "mxint4,rule=mse", "mxint4,window=4", "mxint8", "mxfp4",
+                           "mxfp8_e4m3", "nvfp4", "int4/block32,scale=e5m3", "int4/group32",
+                           "uint4/group32", "int8/token", "int4/tensor", "bf16", "fp8_e4m3"}) {
+    quant::Quantizer quantizer(quant::parse_quant_spec(text));
+    const auto quantized_by = [&](const quant::KernelSet& set) {
+      std::vector<float> out(values.size());
+      quantizer.use_kernels(set);
+      quantizer.fake_quantize({values.data(), kRows, kCols}, {out.data(), kRows, kCols});
+      return out;
+    };
+    const std::vector<float> expected = quantized_by(quant::kScalarKernels);
+    for (const quant::KernelSet* set : quant::available_kernels()) {
+      if (!is_allowed(set->name)) continue;
+      const std::vector<float> got = quantized_by(*set);
+      if (std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0) continue;
+      state().text = std::string(set->name) + ": " + text + " gives other values";
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 /// How many products were right, or -1, with a text of what was not.
 extern "C" [[clang::export_name("run")]] int run() {
   try {
     for (const KernelSet* set : sets()) (state().text += set->name) += ' ';
-    return run_all() && have_same_epilogues() ? state().products : -1;
+    return run_all() && have_same_epilogues() && have_same_quantizers() ? state().products : -1;
   } catch (const std::exception& error) {
     state().text = error.what();
     return -1;

@@ -287,10 +287,18 @@ const tests = {
       await page.until(`!${$("message")}.hidden`);
       assert.match(await page.evaluate(message), /model:/);
     }
+    // A model of a task that the page does not show; the one before it goes on.
+    const foreign = readFileSync("models/sudoku-micro.safetensors").toString("latin1").replace("sudoku", "puzzle");
+    await page.evaluate(`say("")`);
+    await drop(Buffer.from(foreign, "latin1"), "<b>foreign.safetensors");
+    await page.until(`!${$("message")}.hidden`);
+    assert.equal(await page.evaluate(message), "<b>foreign.safetensors: a model for puzzle; this page shows sudoku and maze");
+    await use(page, other);
+    assert.equal(await page.evaluate(`${$("message")}.hidden`), true);
     await drop(readFileSync(model), "<b>mine.safetensors");
     await page.until(`${$("model")}.textContent.startsWith("<b>mine")`);
     assert.equal(await page.evaluate(`document.querySelectorAll("#model *").length`), 0);
-    await use(page, other);
+    await use(page, sample);
     assertQuiet(page);
   },
 

@@ -284,7 +284,7 @@ async function loadFormat(column) {
 
 async function useFile(bytes, name) {
   stopPlaying();
-  const {info, task} = await thinker.ask("file", {bytes});
+  const {info, task} = await thinker.ask("file", {bytes, tasks: Object.keys(kDifficulties)});
   if (!task || !kDifficulties[task.name]) throw new Error(`${name}: a model for ${info.task}; this page shows sudoku and maze`);
   Object.assign(page, {info, task, steps: info.steps, board: null, chosen: null});
   $("step").max = info.steps;

@@ -54,12 +54,17 @@ const asks = {
     return {};
   },
 
-  async file(message) {
-    const bytes = new Uint8Array(message.bytes);
-    asFile = await Model.create(await compiledEngine(), bytes, {});  // throws where it is none
-    file = bytes;
-    models.length = 0;
-    return {info: asFile.info, task: asFile.task};
+  /// A model of none of `tasks`, where they are given, leaves the one before it in its place.
+  async file({bytes, tasks = null}) {
+    const given = new Uint8Array(bytes);
+    const model = await Model.create(await compiledEngine(), given, {});  // throws where it is none
+    const {info, task} = model;
+    if (tasks === null || tasks.includes(info.task)) {
+      asFile = model;
+      file = given;
+      models.length = 0;
+    }
+    return {info, task};
   },
 
   async format({place, choice}) {
