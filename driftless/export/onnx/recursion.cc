@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "driftless/base/error.h"
 #include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
 
@@ -62,13 +63,15 @@ Value add_after(const OnnxBuilder& to, model::After after, const Value& before,
                 const Value& called) {
   switch (after) {
     case model::After::Nothing:
-      break;
+      return called;
     case model::After::Damp:
       return add_damp(to, before, called);
     case model::After::Perturb:
       return add_perturb(to, called);
+    default:  // a new one, until it has nodes
+      fail(ErrorCode::Unsupported, "export onnx: has no nodes for what follows a call of ",
+           model::to_string(to.model.config.arch), " models");
   }
-  return called;
 }
 
 /// The states where a board goes on, and what the model starts from where `is_new` says so. Models
