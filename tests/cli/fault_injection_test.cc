@@ -214,6 +214,18 @@ TEST(NewNames, AreSyncedWithTheirFolder) {
   EXPECT_EQ(driftless(convert, "DRIFTLESS_FAIL=fsync:3" + preload).exit_code, 0);
 }
 
+/// Of several outputs, all or none.
+TEST(NewNames, OfAnExportThatFailsAreTakenBack) {
+  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
+  const testing::TempDir dir;
+  const std::string folder = (dir.path() / "made").string();
+  expect_failure(
+      driftless("export c " DRIFTLESS_PACKED_MODEL " --kernels c --name reasoner " + folder,
+                "DRIFTLESS_FAIL=fsync:2 LD_PRELOAD=" DRIFTLESS_FAIL_CALLS),
+      14, "its folder cannot be synced");
+  EXPECT_EQ(dir.entry_count(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, FaultInjection, ::testing::ValuesIn(commands()),
                          [](const auto& param) { return std::string(param.param.name); });
 
