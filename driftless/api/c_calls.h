@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +49,13 @@ template <class T>
 void require_given(const T* pointer, const char* what) {
   DRIFTLESS_REQUIRE(pointer != nullptr, ErrorCode::InvalidArgument, what,
                     "; got NULL, expected a pointer");
+}
+
+/// Throws InvalidArgument where no memory holds `count` elements of so many bytes.
+inline void require_size(size_t count, size_t element_bytes, const char* what) {
+  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max());
+  DRIFTLESS_REQUIRE(count <= kMost / element_bytes, ErrorCode::InvalidArgument, what, "; got ",
+                    count, ", more than memory can hold");
 }
 
 /// The text, or what NULL stands for.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Solving, and slots step by step.
 #include <algorithm>
-#include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "driftless/api/c_calls.h"
@@ -13,6 +11,7 @@ namespace {
 using driftless::ErrorCode;
 using driftless::api::guarded;
 using driftless::api::require_given;
+using driftless::api::require_size;
 using driftless::api::Turn;
 using driftless::api::turn_of;
 namespace reason = driftless::reason;
@@ -29,9 +28,7 @@ reason::AnswerSink step_sink(const driftless_solve_options& options) {
 
 std::vector<reason::Board> boards_of(const driftless_questions& questions, size_t count,
                                      size_t cells) {
-  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max());
-  DRIFTLESS_REQUIRE(count <= kMost / (cells + sizeof(reason::Board)), ErrorCode::InvalidArgument,
-                    "solve: boards; got ", count, ", more than memory can hold");
+  require_size(count, cells + sizeof(reason::Board), "solve: boards");
   std::vector<reason::Board> boards(count);
   for (size_t i = 0; i < count; ++i) {
     boards[i] = {.tokens = {questions.tokens + i * cells, cells},

@@ -18,6 +18,7 @@ using driftless::ErrorCode;
 using driftless::api::copied;
 using driftless::api::guarded;
 using driftless::api::require_given;
+using driftless::api::require_size;
 namespace formats = driftless::formats;
 namespace quant = driftless::quant;
 
@@ -107,6 +108,7 @@ int driftless_encode(const char* format, const float* values, size_t count, uint
     require_given(bytes, "encode: bytes");
     require_given(size, "encode: size");
     if (count > 0) require_given(values, "encode: values");
+    require_size(count, sizeof(float), "encode: count");
     const auto encoded = quant::encode_bytes(quant::parse_codec_spec(format), {values, count});
     *bytes = static_cast<uint8_t*>(copied(encoded.data(), encoded.size()));
     *size = encoded.size();
@@ -120,6 +122,7 @@ int driftless_decode(const char* format, const uint8_t* bytes, size_t size, floa
     require_given(values, "decode: values");
     require_given(count, "decode: count");
     if (size > 0) require_given(bytes, "decode: bytes");
+    require_size(size, sizeof(float), "decode: size");
     const auto decoded =
         quant::decode_bytes(quant::parse_codec_spec(format), std::as_bytes(std::span(bytes, size)));
     *values = static_cast<float*>(copied(decoded.data(), decoded.size() * sizeof(float)));

@@ -15,6 +15,7 @@ using driftless::ErrorCode;
 using driftless::api::copied;
 using driftless::api::guarded;
 using driftless::api::require_given;
+using driftless::api::require_size;
 using driftless::api::text_or;
 namespace run = driftless::run;
 namespace task = driftless::task;
@@ -117,6 +118,7 @@ int driftless_make_boards(const char* name, const uint8_t* inputs, const uint8_t
     require_given(labels, "boards: labels");
     DRIFTLESS_REQUIRE(count > 0 && cells > 0, ErrorCode::InvalidArgument, "boards: got ", count,
                       " of ", cells, " cells, expected at least one of each");
+    require_size(count, cells, "boards: count");
     auto made = std::make_unique<driftless_boards>(driftless_boards{task, {}});
     for (size_t i = 0; i < count; ++i) {
       task::Example example;
@@ -164,6 +166,7 @@ int driftless_check(const char* name, const uint8_t* input, const uint8_t* label
     require_given(label, "check: label");
     require_given(answer, "check: answer");
     require_given(outcome, "check: outcome");
+    require_size(cells, 1, "check: cells");
     task::Example example;
     example.input.assign(input, input + cells);
     example.label.assign(label, label + cells);
@@ -179,6 +182,7 @@ int driftless_board_text(const char* name, const uint8_t* tokens, size_t cells, 
     const task::Task& task = named(name);
     require_given(tokens, "text: tokens");
     require_given(text, "text: text");
+    require_size(cells, 1, "text: cells");
     *text = copied(task::to_text(task, {tokens, cells}));
   });
 }
@@ -189,6 +193,7 @@ int driftless_draw_board(const char* name, const uint8_t* tokens, size_t cells, 
     const auto draw = task::need(task, &task::Task::draw, "draw", "drawing");
     require_given(tokens, "draw: tokens");
     require_given(lines, "draw: lines");
+    require_size(cells, 1, "draw: cells");
     *lines = copied(draw({tokens, cells}));
   });
 }

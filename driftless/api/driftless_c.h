@@ -89,8 +89,8 @@ int driftless_load(const char* path, int64_t threads, driftless_engine** engine)
 /* NULL is fine. */
 void driftless_free(driftless_engine* engine);
 
-/* Writes the packed model that the options ask for; `method` is nearest (or NULL), gptq or gptaq.
- */
+/* Writes the packed model that the options ask for; `method` is one of `driftless quantize
+ * --method`, such as gptq, and NULL is nearest. */
 int driftless_pack(const char* path, const driftless_open_options* options, const char* method,
                    const char* out);
 

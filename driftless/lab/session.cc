@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "driftless/base/error.h"
 #include "driftless/base/files/file.h"
+#include "driftless/base/files/folder_lock.h"
 #include "driftless/base/files/text_file.h"
 #include "driftless/lab/check/bench.h"
 #include "driftless/lab/check/check.h"
@@ -151,9 +153,11 @@ EndOfRun run_training(const TrainRequest& request, const TrainListener& listener
   require_resumable(recipe, run.state.recipe);
   Trainer trainer(recipe, std::move(pool), std::move(run), options);
   listener.on_start();
+  std::optional<FolderLock> lock;
   if (is_first) {
     if (device.is_cuda()) listener.talk(trained_mixers_note(recipe, qat, device));
     std::filesystem::create_directories(request.out);
+    lock.emplace(request.out, "name another --out");
     write_file_atomic(request.out / "recipe.txt", describe_text(recipe));
     if (!puzzles.empty())
       write_file_atomic(request.out / "identifiers.json", nlohmann::json(puzzles).dump() + "\n");

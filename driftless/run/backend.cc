@@ -8,6 +8,7 @@
 
 #include "driftless/base/error.h"
 #include "driftless/base/text/text.h"
+#include "driftless/base/thread_pool.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/simulate/cpu_reasoner.h"
@@ -19,6 +20,9 @@ using ReasonerPtr = std::unique_ptr<reason::Reasoner>;
 
 /// Four boards per thread keep all threads busy until the last boards.
 int64_t slots_on_cpu(const BackendOptions& options) {
+  DRIFTLESS_REQUIRE(options.threads >= 1 && options.threads <= ThreadPool::kMostThreads,
+                    ErrorCode::InvalidArgument, "threads; got ", options.threads,
+                    ", expected 1 to ", ThreadPool::kMostThreads);
   return options.slots > 0 ? options.slots : std::max<int64_t>(8, 4 * options.threads);
 }
 

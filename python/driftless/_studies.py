@@ -145,7 +145,7 @@ def ladder(model: Union[str, "os.PathLike[str]"], data: Union[str, "os.PathLike[
 def pack(model: Union[str, "os.PathLike[str]"], out: Union[str, "os.PathLike[str]"], *,
          weights: Optional[str] = None, acts: Optional[str] = None, plan: Any = None, method: str = "nearest",
          **scheme: Any) -> None:
-    """Writes a packed model, as ``driftless quantize`` does; ``method`` is nearest, gptq or gptaq."""
+    """Writes a packed model, as ``driftless quantize`` does; ``method`` is one of its own: nearest, gptq, fit, ..."""
     with plan_file(plan) as path:
         options = open_options(dict(scheme, weights=weights, acts=acts), path)
         check(library().pack(text(model, "model"), ctypes.byref(options), text(method, "method"),

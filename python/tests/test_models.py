@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models: answers, trajectories as the program has them, slots, and what happens at the edges."""
+import hashlib
 import json
 import os
 import signal
@@ -68,6 +69,24 @@ def test_trajectories_are_those_of_trace(program, small, data, tmp_path):
                 assert reference.halt_logit == pytest.approx(float_run["halt"][i], rel=5e-3)
                 distance = np.linalg.norm(step.z_l.astype(np.float64) - reference.z_l)
                 assert distance == pytest.approx(run["divergence"][i], rel=5e-3)
+
+
+def test_trajectories_have_the_bits_of_the_program(program, root, board, tmp_path):
+    """All states and logits of native steps, hashed as a conformance vector, which the program answers by itself."""
+    file = root / "models" / "sudoku-small-mxint4-qat.safetensors"
+    with driftless.load(file) as model:
+        steps = list(model.trajectory(board, steps=3))
+    hashes = [hashlib.sha256(b"".join(part.tobytes() for part in (step.z_h, step.z_l, step.logits,
+                                                                  np.float32(step.halt_logit)))).hexdigest()
+              for step in steps]
+    fields = [file.name, hashlib.sha256(file.read_bytes()).hexdigest(), "3",
+              driftless.to_tokens("sudoku", board).tobytes().hex()]
+    lines = f"driftless-vectors 1\nstep {' '.join(fields)} = {' '.join(hashes)} {steps[-1].tokens.tobytes().hex()}\n"
+    case = tmp_path / "case.txt"
+    case.write_text(f"{lines}end 1 {hashlib.sha256(lines.encode()).hexdigest()}\n")
+    done = subprocess.run([program, "vectors", "verify", str(case), "--model", str(file)], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("1 cases agree"), done.stderr
 
 
 def test_slots_states_and_logits(board, small):
@@ -157,24 +176,26 @@ def test_control_c_ends_a_long_call(board, sigint):
         assert time.monotonic() - start < 20
 
 
-def test_other_threads_run_meanwhile(board):
-    with driftless.load(threads=1) as model:
+def test_other_threads_run_meanwhile(board, small):
+    """Within one call: between two of them Python lets others in by itself."""
+    with driftless.load(small, weights="mxint4,rule=mse", acts="mxint4,rule=mse", threads=1, slots=32) as model:
         ticks, done = [], threading.Event()
 
         def tick():
             while not done.wait(0.001):
                 ticks.append(1)
 
+        model.step([])
+        for slot in range(model.slots):
+            model.reset(slot, board)
         thread = threading.Thread(target=tick)
         thread.start()
-        model.step([])
-        model.reset(0, board)
         before = len(ticks)
-        for _ in range(8):
-            model.step([0])
+        model.step(range(model.slots))
+        during = len(ticks) - before
         done.set()
         thread.join()
-        assert len(ticks) > before
+        assert during > 5
 
 
 def test_a_trajectory_notices_other_boards(board):

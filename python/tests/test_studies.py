@@ -36,6 +36,15 @@ def test_packing_is_that_of_the_program(program, small, board, tmp_path):
         assert np.array_equal(next(packed.trajectory(board)).z_h, next(source.trajectory(board)).z_h)
 
 
+def test_error_feedback_is_packed(small, board, tmp_path):
+    nearest, feedback = tmp_path / "nearest.safetensors", tmp_path / "feedback.safetensors"
+    driftless.pack(small, nearest, weights="mxint4")
+    driftless.pack(small, feedback, weights="mxint4", method="gptq", calibration_boards=2)
+    assert nearest.read_bytes() != feedback.read_bytes()
+    with driftless.load(feedback) as model:
+        assert model.info["is_packed"] and model.solve(board, steps=1)[0].steps == 1
+
+
 def test_a_ladder_has_rows(small, data):
     rows = driftless.ladder(small, data, ["none", "mxint4"], limit=2, steps=1)
     assert [row["n"] for row in rows] == [2, 2]

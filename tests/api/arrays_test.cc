@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Number formats through the C interface, against the library's own quantizers.
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -142,11 +143,16 @@ TEST(CArrays, CodecSaysWhatIsWrong) {
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(driftless_encode("mxint4", &value, 1, &bytes, nullptr),
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(driftless_encode("mxint4", &value, SIZE_MAX, &bytes, &size),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_has("more than memory can hold"));
   const uint8_t odd[3] = {};
   EXPECT_EQ(driftless_decode("mxint4", odd, 3, &values, &size), DRIFTLESS_ERROR_BAD_FILE);
   EXPECT_EQ(driftless_decode("mxint4", nullptr, 3, &values, &size),
             DRIFTLESS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(driftless_decode("mxint4", odd, 3, nullptr, &size), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(driftless_decode("mxint4", odd, SIZE_MAX, &values, &size),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
 }
 
 TEST(CArrays, NamesQuantizersAndKernels) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards, scores and ladders through the C interface.
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,6 +141,26 @@ TEST(CBoards, SayWhatIsWrong) {
   EXPECT_EQ(driftless_board_cells(nullptr), 0);
   EXPECT_STREQ(driftless_board_task(nullptr), "");
   driftless_free_boards(nullptr);
+}
+
+TEST(CBoards, RefuseMoreThanThereCanBe) {
+  const uint8_t token = 1;
+  driftless_boards* boards = nullptr;
+  for (const size_t count : {SIZE_MAX, SIZE_MAX / 81, SIZE_MAX / 81 + 2}) {
+    EXPECT_EQ(driftless_make_boards("sudoku", &token, &token, nullptr, count, 81, &boards),
+              DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(last_error_has("more than memory can hold"));
+  }
+  EXPECT_EQ(boards, nullptr);
+  int outcome = 0;
+  EXPECT_EQ(driftless_check("sudoku", &token, &token, &token, SIZE_MAX, &outcome),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  char* text = nullptr;
+  EXPECT_EQ(driftless_board_text("sudoku", &token, SIZE_MAX, &text),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(driftless_draw_board("sudoku", &token, SIZE_MAX, &text),
+            DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(text, nullptr);
 }
 
 int count_calls(void* user, int64_t done, int64_t total) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float, simulated and native models through the C interface: opened, run slot by slot, packed.
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -232,6 +235,75 @@ TEST(CModels, DescribeSaysWhatRuns) {
   EXPECT_EQ(driftless_describe(nullptr, nullptr), DRIFTLESS_ERROR_INVALID_ARGUMENT);
 }
 
+TEST(CModels, PlansAndTypesOfFloatsAreTaken) {
+  const testing::TempDir dir;
+  const std::string path = (dir.path() / "plan.json").string();
+  std::ofstream(path) << R"({"version": 1, "layers": {)"
+                      << R"("L_level.layers.0.mlp.down_proj.weight": {"weights": "mxint4"}}})";
+  driftless_open_options options = {};
+  options.plan = path.c_str();
+  const auto described = Engine(options).describe();
+  EXPECT_NE(described.at("scheme").get<std::string>().find("mxint4"), std::string::npos);
+  options = {};
+  options.dtype = "bf16";
+  EXPECT_EQ(Engine(options).describe().at("dtype"), "bf16");
+}
+
+/// A board that is being thought about.
+struct Thought {
+  driftless_engine* engine;
+  const uint8_t* tokens;
+  int calls = 0;
+};
+
+/// Every function that takes the engine's turn.
+void expect_at_work(const Thought& thought) {
+  const auto refused = [](int code) {
+    EXPECT_EQ(code, DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(last_error_has("one at a time")) << driftless_last_error();
+  };
+  driftless_engine* const engine = thought.engine;
+  const int64_t slot = 0;
+  const float value = 0;
+  std::vector<uint8_t> answer(81);
+  char* text = nullptr;
+  const driftless_questions questions = {thought.tokens, nullptr, nullptr};
+  const driftless_answers answers = {answer.data(), nullptr, nullptr};
+  refused(driftless_solve(engine, thought.tokens, 1, nullptr, answer.data(), nullptr));
+  refused(driftless_solve_all(engine, &questions, 1, nullptr, &answers));
+  refused(driftless_evaluate(engine, nullptr, nullptr, &text));
+  refused(driftless_reset(engine, slot, thought.tokens, 81, 0, 0));
+  refused(driftless_step(engine, &slot, 1));
+  refused(driftless_states(engine, slot, nullptr, nullptr));
+  refused(driftless_set_states(engine, slot, &value, &value, 1));
+  refused(driftless_logits(engine, slot, nullptr, nullptr, nullptr));
+}
+
+TEST(CModels, ASecondCallIsRefusedFromACallbackAndFromAnotherThread) {
+  const Engine engine;
+  const std::vector<uint8_t> tokens = tokens_of(kBoard);
+  std::vector<uint8_t> answer(81);
+  Thought thought{engine.get(), tokens.data()};
+  driftless_solve_options options = {};
+  options.max_steps = 1;
+  options.all_steps = 1;
+  options.user = &thought;
+  options.on_step = [](void* user, size_t, int64_t, const uint8_t*, float) {
+    auto& seen = *static_cast<Thought*>(user);
+    expect_at_work(seen);
+    std::thread(expect_at_work, std::cref(seen)).join();
+    ++seen.calls;
+    return 0;
+  };
+  const auto solve = [&] {
+    return driftless_solve(engine.get(), tokens.data(), 1, &options, answer.data(), nullptr);
+  };
+  EXPECT_EQ(solve(), DRIFTLESS_OK) << driftless_last_error();
+  EXPECT_EQ(thought.calls, 1);
+  options.on_step = nullptr;
+  EXPECT_EQ(solve(), DRIFTLESS_OK) << "usable afterwards";
+}
+
 TEST(CModels, OpenSaysWhatIsWrong) {
   driftless_engine* engine = nullptr;
   const auto open = [&](driftless_open_options options) {
@@ -254,6 +326,16 @@ TEST(CModels, OpenSaysWhatIsWrong) {
   options = {};
   options.threads = -1;
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+  for (const int64_t number : {int64_t{65537}, INT64_MAX}) {
+    options = {};
+    options.threads = number;
+    EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(last_error_has("threads; got"));
+    options = {};
+    options.slots = number;
+    EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(last_error_has("slots; got"));
+  }
   options = {};
   options.calibration_boards = -1;
   EXPECT_EQ(open(options), DRIFTLESS_ERROR_INVALID_ARGUMENT);

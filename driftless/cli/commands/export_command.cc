@@ -34,9 +34,9 @@ void write_all(const std::filesystem::path& folder, const std::vector<exporter::
   try {
     for (const exporter::CFile& file : files) {
       const std::filesystem::path path = folder / file.name;
-      const bool is_there = std::filesystem::exists(path, error);
+      // Noted before, as a write may fail when the name is there: where the folder is synced.
+      if (!std::filesystem::exists(path, error)) written.push_back(path);
       write_file_atomic(path, file.text);
-      if (!is_there) written.push_back(path);
     }
   } catch (...) {
     for (const auto& path : written) std::filesystem::remove(path, error);

@@ -92,6 +92,15 @@ class Inference {
                       value.value_or(0), ", expected ", from_shapes);
   }
 
+  /// A count of rows or cells, few enough to be added to others; model::validate() says more.
+  [[nodiscard]] std::optional<int64_t> countable(std::optional<int64_t> count,
+                                                 std::string_view what) const {
+    constexpr int64_t kMost = 1 << 20;
+    DRIFTLESS_REQUIRE(!count || (*count >= 0 && *count <= kMost), ErrorCode::BadConfig, where_,
+                      ": ", what, "; got ", count.value_or(0), ", expected 0 to ", kMost);
+    return count;
+  }
+
   /// A value, or a note that all sources lack it and any value in its place.
   template <class T>
   T required(const std::optional<T>& given, const std::optional<T>& from_training,
@@ -154,9 +163,10 @@ class Inference {
 
   /// P, where the puzzle table or the training configuration tells.
   [[nodiscard]] std::optional<int64_t> prefix_rows() const {
-    if (options_.prefix_rows) return options_.prefix_rows;
+    if (options_.prefix_rows) return countable(options_.prefix_rows, "--prefix-rows");
     if (!has("puzzle_emb.weights")) return 0;
-    if (const auto rows = training_.integer("puzzle_emb_len"))
+    if (const auto rows = countable(training_.integer("puzzle_emb_len"),
+                                    "training configuration: arch.puzzle_emb_len"))
       return *rows == 0 ? whole_rows() : *rows;
     return model::architecture(config_).fills_prefix ? std::optional(whole_rows()) : std::nullopt;
   }
@@ -177,7 +187,7 @@ class Inference {
       config_.puzzle_emb_ndim = matrix("puzzle_emb.weights").shape[1];
     }
     const auto total = positions_count();
-    auto cells = options_.cells;
+    auto cells = countable(options_.cells, "--cells");
     auto rows = prefix_rows();
     if (!rows && total) {
       const int64_t rest = *total - cells.value_or(published_cells().value_or(*total));

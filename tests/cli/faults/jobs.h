@@ -22,6 +22,7 @@ struct Job {
   bool adds_lines = false;  // to a file of records, which a second run goes on with
   bool varies = false;      // JSON whose figures are measured
   bool prints = false;      // instead of writing a file
+  bool forks = false;       // to measure what a copy of itself takes
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name; }

@@ -170,6 +170,18 @@ TEST_F(TrainProgram, SignalsFinishTheStepSaveAndSayHowToGoOn) {
   }
 }
 
+TEST_F(TrainProgram, ASecondProcessInTheFolderIsRefusedAndAStoppedOneGoesOn) {
+  write("recipe.toml", edited("steps = 60", "steps = 100000000"));
+  TrainProcess process({"train", path("recipe.toml"), "--out", path("run")}, false);
+  process.wait_for_file(path("run/state.safetensors"));
+  process.send(SIGSTOP);
+  expect_failure(train("run", "--resume"), 14, "another process is writing there");
+  process.send(SIGCONT);
+  process.send(SIGTERM);
+  EXPECT_EQ(process.exit_code(), 128 + SIGTERM) << process.err();
+  EXPECT_NE(process.err().find("--resume"), std::string::npos) << process.err();
+}
+
 TEST_F(TrainProgram, ResumeGoesOnWithALongerScheduleOnly) {
   ASSERT_EQ(train("run").exit_code, 0);
   expect_failure(train("run"), 10, "add --resume");

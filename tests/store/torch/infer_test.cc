@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/store/torch/infer.h"
 
+#include <cstdint>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "driftless/base/error.h"
@@ -197,6 +200,26 @@ TEST(Infer, ContradictionsAndBadValuesAreNamed) {
   expect_refused("arch.pos_encodings", "rop", "did you mean 'rope'?");
   expect_refused("arch.forward_dtype", "fp8", "arch.forward_dtype");
   expect_refused("arch.num_heads", "7", "num_heads does not divide");
+}
+
+TEST(Infer, CountsThatCannotBeAddedUpAreRefused) {
+  const ModelConfig config = model::find_preset("trm-maze").config;
+  const TensorMap tensors = tensors_of(config);
+  for (const char* const rows : {"-1", "-9223372036854775808", "9223372036854775807"}) {
+    FlatConfig training = training_of(config);
+    training["arch.puzzle_emb_len"] = rows;
+    expect_error(ErrorCode::BadConfig, std::string("arch.puzzle_emb_len; got ") + rows,
+                 [&] { config_of(tensors, training, {}, "f"); });
+  }
+  for (const int64_t count : {INT64_MIN, INT64_MAX}) {
+    ImportOptions options = options_of(config);
+    options.prefix_rows = count;
+    expect_error(ErrorCode::BadConfig, "f: --prefix-rows; got",
+                 [&] { config_of(tensors, {}, options, "f"); });
+    options.cells = count;
+    expect_error(ErrorCode::BadConfig, "f: --cells; got",
+                 [&] { config_of(tensors, {}, options, "f"); });
+  }
 }
 
 TEST(Infer, EverythingMissingIsSaidAtOnce) {

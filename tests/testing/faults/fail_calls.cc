@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -17,6 +18,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -238,6 +240,30 @@ int execve(const char* path, char* const* arguments, char* const* environment) n
 int system(const char* command) {
   if (fails("start")) return fail_with(EAGAIN);
   return next<int (*)(const char*)>("system")(command);
+}
+
+FILE* popen(const char* command, const char* mode) {
+  if (fails("start")) {
+    errno = EAGAIN;
+    return nullptr;
+  }
+  return next<FILE* (*)(const char*, const char*)>("popen")(command, mode);
+}
+
+int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* arguments,
+                char* const* environment) {
+  if (fails("start")) return EAGAIN;
+  return next<decltype(&::posix_spawn)>("posix_spawn")(child, path, actions, attributes, arguments,
+                                                       environment);
+}
+
+int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* arguments,
+                 char* const* environment) {
+  if (fails("start")) return EAGAIN;
+  return next<decltype(&::posix_spawnp)>("posix_spawnp")(child, file, actions, attributes,
+                                                         arguments, environment);
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
