@@ -17,6 +17,7 @@ namespace {
 
 using driftless::testing::Outcome;
 using driftless::testing::run_program;
+using driftless::testing::text_of;
 
 class GpuQueue : public ::testing::Test {
  protected:
@@ -26,13 +27,15 @@ class GpuQueue : public ::testing::Test {
   [[nodiscard]] std::string path(const std::string& name) const {
     return (dir_.path() / name).string();
   }
-  [[nodiscard]] Outcome run(const std::string& plan) const {
+  /// `machine` is a folder that stands for one; arguments follow the plan.
+  [[nodiscard]] Outcome run(const std::string& plan, const std::string& machine = "work",
+                            const std::string& arguments = "60 out") const {
     write("plan.toml", plan);
     return run_program("cd " + dir_.path().string() +
-                       " && OMP_NUM_THREADS=1 DEVICE=cpu WORK=" + path("work") +
+                       " && OMP_NUM_THREADS=1 DEVICE=cpu WORK=" + path(machine) +
                        " BINARY=" + std::filesystem::absolute(DRIFTLESS_PROGRAM).string() + " " +
                        std::filesystem::absolute(DRIFTLESS_SOURCE "/scripts/gpu_queue").string() +
-                       " plan.toml 60 out");
+                       " plan.toml " + arguments);
   }
   /// The files of the results.
   [[nodiscard]] std::string results() const {
@@ -75,6 +78,43 @@ TEST_F(GpuQueue, RunsAJobAfterTheOneItNeeds) {
   EXPECT_NE(second.out.find("2 of 2 jobs are done"), std::string::npos) << second.out;
   EXPECT_EQ(results().find("weights.safetensors"), std::string::npos)
       << "given by the first call already";
+}
+
+TEST_F(GpuQueue, GoesOnOnAnotherMachine) {
+  write("recipe.toml", kProgramRecipe);
+  const std::string plan = R"(
+[[job]]
+name = "short"
+train = "recipe.toml"
+set = { steps = 5 }
+[[job]]
+name = "long"
+train = "recipe.toml"
+set = { steps = 1000000 }
+)";
+  // 20 seconds are kept for saving.
+  const Outcome first = run(plan, "work", "24 out");
+  ASSERT_NE(first.out.find("1 of 2 jobs are done"), std::string::npos) << first.out << first.err;
+  for (const char* file : {"short/done", "long/run/state.safetensors"})
+    EXPECT_NE(results().find(file), std::string::npos) << file;
+  ASSERT_EQ(run_program("cd " + dir_.path().string() +
+                        " && mkdir earlier && cat out/results.tar.* | tar -xf - -C earlier")
+                .exit_code,
+            0);
+
+  const Outcome second = run(plan, "another", "24 out2 earlier");
+  EXPECT_EQ(second.out.find("short"), std::string::npos) << second.out;
+  EXPECT_NE(second.out.find("1 of 2 jobs are done"), std::string::npos) << second.out << second.err;
+  EXPECT_TRUE(std::filesystem::exists(path("another/queue/short/run/short.safetensors")));
+  const std::string metrics = "long/run/metrics.jsonl";
+  const std::string before = text_of(path("earlier/" + metrics));
+  const std::string after = text_of(path("another/queue/" + metrics));
+  EXPECT_GT(after.size(), before.size());
+  EXPECT_EQ(after.substr(0, before.size()), before);
+
+  const Outcome wrong = run(plan, "third", "24 out3 nowhere");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("EARLIER: no folder 'nowhere'"), std::string::npos) << wrong.err;
 }
 
 TEST_F(GpuQueue, DoesNotWaitForAJobThatFailed) {
