@@ -194,7 +194,11 @@ class Inference {
       if (cells || rest == kTrmPrefixRows || rest == whole_rows()) rows = rest;
     }
     if (!rows && !training_.is_empty()) rows = default_prefix_rows();
-    if (!cells && total && rows) cells = *total - *rows;
+    if (!cells && total && rows) {
+      DRIFTLESS_REQUIRE(*rows < *total, ErrorCode::BadConfig, where_, ": prefix rows; got ", *rows,
+                        " of ", *total, " positions, expected fewer; --prefix-rows says how many");
+      cells = *total - *rows;
+    }
     if (!cells) cells = training_.cells_of_data();
     if (!cells && published_cells()) {
       cells = published_cells();

@@ -222,6 +222,15 @@ TEST(Infer, CountsThatCannotBeAddedUpAreRefused) {
   }
 }
 
+TEST(Infer, APrefixLeavesCells) {
+  const ModelConfig config = model::find_preset("trm-sudoku-mlp").config;
+  ImportOptions options = options_of(config);
+  options.cells = std::nullopt;
+  options.prefix_rows = 97;
+  expect_error(ErrorCode::BadConfig, "f: prefix rows; got 97 of 97 positions, expected fewer",
+               [&] { config_of(tensors_of(config), {}, options, "f"); });
+}
+
 TEST(Infer, EverythingMissingIsSaidAtOnce) {
   const ModelConfig config = model::find_preset("trm-maze").config;
   expect_error(ErrorCode::BadConfig, "--prefix-rows, --positions, --h-cycles, --l-cycles, --heads",
