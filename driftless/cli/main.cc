@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -232,16 +233,35 @@ int run(int argc, char** argv) {
   }
 }
 
+int out_of_memory() {
+  std::fputs("driftless: out of memory\n", stderr);
+  return exit_code(ErrorCode::Internal);
+}
+
+/// Ends as main() does where memory was short in a function that may not throw, such as the
+/// destructors of JSON.
+[[noreturn]] void terminate() {
+  if (std::current_exception() != nullptr) {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      std::_Exit(out_of_memory());
+    } catch (...) {
+    }
+  }
+  std::abort();
+}
+
 }  // namespace
 }  // namespace driftless::cli
 
 int main(int argc, char** argv) {
   driftless::cli::keep_standard_descriptors();
+  std::set_terminate(driftless::cli::terminate);
   try {
     return driftless::cli::finish_output(driftless::cli::run(argc, argv));
   } catch (const std::bad_alloc&) {
-    std::fputs("driftless: out of memory\n", stderr);
-    return driftless::cli::exit_code(driftless::ErrorCode::Internal);
+    return driftless::cli::out_of_memory();
   } catch (const std::exception& error) {
     driftless::cli::complain(std::string("internal error: ") + error.what());
     return driftless::cli::exit_code(driftless::ErrorCode::Internal);

@@ -69,8 +69,13 @@ std::vector<Job> commands() {
 
 /// Preloaded: what makes calls fail and, behind it, what looks for leaks, which ends with 99.
 constexpr int kLeakExit = 99;
-const std::string kPreload =
-    "LSAN_OPTIONS=exitcode=99 LD_PRELOAD='" DRIFTLESS_FAIL_CALLS " " DRIFTLESS_LEAK_CHECK "'";
+std::string preload(const std::string& fault) {
+  const bool is_allocation = fault.rfind("new:", 0) == 0;
+  const std::string passed_over =
+      is_allocation ? ":print_suppressions=0:suppressions=tests/testing/faults/others.supp" : "";
+  return "LSAN_OPTIONS=exitcode=99" + passed_over +
+         " LD_PRELOAD='" DRIFTLESS_FAIL_CALLS " " DRIFTLESS_LEAK_CHECK "'";
+}
 
 /// Lines but for those of progress, "2/3", which only slow runs have.
 int64_t line_count(const std::string& text) {
@@ -123,8 +128,9 @@ class FaultInjection : public ::testing::TestWithParam<Job> {
     const testing::TempDir dir;
     const fs::path out = dir.path() / "out.svg";
     const fs::path mark = dir.path() / "mark";
-    const Outcome outcome = run_into(
-        out, "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() + " " + kPreload);
+    const Outcome outcome =
+        run_into(out, "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() + " " +
+                          preload(fault));
     const bool came = fs::remove(mark);
     EXPECT_NE(outcome.exit_code, kLeakExit) << fault << ": memory is lost: " << outcome.err;
     const bool is_known =

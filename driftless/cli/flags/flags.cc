@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "driftless/base/error.h"
 #include "driftless/base/text/text.h"
 #include "driftless/cli/data_folder.h"
 #include "driftless/cli/manual/manual.h"
@@ -265,7 +266,12 @@ Flag Verb::add_switch(const char* name, std::function<void()> action,
   return Flag(*app_->add_flag_callback(name, std::move(action), help));
 }
 
-Flag Verb::find(const char* name) const { return Flag(*app_->get_option(name)); }
+// Not by CLI11's get_option, which ends the process where an allocation fails.
+Flag Verb::find(const char* name) const {
+  for (CLI::Option* option : app_->get_options())
+    if (option->check_name(name)) return Flag(*option);
+  fail(ErrorCode::Internal, "no flag '", name, "'");
+}
 
 Verb Verb::add_verb(const char* name, const char* summary) const {
   return Verb(*app_->add_subcommand(name, summary));
