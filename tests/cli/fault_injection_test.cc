@@ -63,6 +63,13 @@ std::vector<Job> commands() {
   all.push_back({.name = "vectors",
                  .arguments = "vectors generate --count 1 --kinds quantize product",
                  .prints = true});
+  all.push_back({.name = "verify",
+                 .arguments = "vectors verify tests/cli/faults/vectors.txt",
+                 .prints = true});
+  all.push_back({.name = "manual", .arguments = "manual bash", .prints = true});
+  all.push_back({.name = "web",
+                 .arguments = "web --model models/sudoku-4x4-mxint4.safetensors ",
+                 .environment = "DRIFTLESS_DATA=tests/cli/faults/data"});
   if (rounds(0) > 0) add_slow_commands(all);
   return all;
 }
@@ -114,8 +121,9 @@ std::map<std::string, fs::file_time_type> times_of_inputs(const std::string& arg
 class FaultInjection : public ::testing::TestWithParam<Job> {
  protected:
   /// What a command that only prints has printed whole is its output.
-  static Outcome run_into(const fs::path& out, const std::string& environment = "") {
+  static Outcome run_into(const fs::path& out, const std::string& fault = "") {
     const Job& job = GetParam();
+    const std::string environment = job.environment + " " + fault;
     if (!job.prints) return driftless(job.arguments + out.string(), environment);
     Outcome outcome = driftless(job.arguments, environment);
     if (outcome.exit_code == 0) std::ofstream(out, std::ios::binary) << outcome.out;

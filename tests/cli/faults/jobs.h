@@ -18,11 +18,12 @@ namespace driftless::cli_testing {
 
 struct Job {
   const char* name;
-  std::string arguments;    // before the file that it writes
-  bool adds_lines = false;  // to a file of records, which a second run goes on with
-  bool varies = false;      // JSON whose figures are measured
-  bool prints = false;      // instead of writing a file
-  bool forks = false;       // to measure what a copy of itself takes
+  std::string arguments;      // before the file that it writes
+  bool adds_lines = false;    // to a file of records, which a second run goes on with
+  bool varies = false;        // JSON whose figures are measured
+  bool prints = false;        // instead of writing a file
+  bool forks = false;         // to measure what a copy of itself takes
+  std::string environment{};  // such as "NAME=value"
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name; }
