@@ -246,7 +246,8 @@ int out_of_memory() {
       throw;
     } catch (const std::bad_alloc&) {
       std::_Exit(out_of_memory());
-    } catch (...) {
+    } catch (const std::exception& error) {
+      complain(std::string("internal error: ") + error.what());
     }
   }
   std::abort();

@@ -214,6 +214,28 @@ TEST_P(FaultInjection, StartsNoProgramAndOpensNoConnection) {
   EXPECT_FALSE(run_with("socket:1"));
 }
 
+/// JSON's destructors and CLI11 allocate where they may not throw; one in so many allocations finds
+/// them.
+TEST(Allocations, ThatMayNotThrowEndInOneLine) {
+  if (testing::kHasSanitizer) GTEST_SKIP() << "a sanitizer comes before every other library";
+  const testing::TempDir dir;
+  const fs::path mark = dir.path() / "mark";
+  for (int64_t n = 1;; n += 37) {
+    const std::string fault = "new:" + std::to_string(n);
+    const Outcome outcome = driftless(
+        "formats --json -",
+        "DRIFTLESS_FAIL=" + fault + " DRIFTLESS_FAILED=" + mark.string() + " " + preload(fault));
+    if (outcome.exit_code != 0) {
+      ASSERT_EQ(outcome.exit_code, 16) << fault << ": " << outcome.err;
+      ASSERT_EQ(outcome.err, "driftless: out of memory\n") << fault;
+    }
+    if (fs::remove(mark)) continue;
+    EXPECT_EQ(outcome.exit_code, 0) << "nothing fails";
+    EXPECT_GT(n, 5000) << "few allocations failed";
+    return;
+  }
+}
+
 /// The second sync of a command with one output is that of the folder, without which a power cut
 /// takes the new name.
 TEST(NewNames, AreSyncedWithTheirFolder) {
