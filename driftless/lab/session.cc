@@ -197,10 +197,10 @@ TrainBench bench_training(const TrainRequest& request, int64_t steps,
   return result;
 }
 
-void run_check(const std::string& device_name, const Talk& talk) {
+void run_check(const std::string& device_name, const MakeNative& make_native, const Talk& talk) {
   const at::Device device = find_device(device_name);
   const StreamScope stream(device);
-  const bool all_passed = check_device(device, [&](const CheckResult& result) {
+  const bool all_passed = check_device(device, make_native, [&](const CheckResult& result) {
     char line[160];
     std::snprintf(line, sizeof(line), "%-4s %-52s error %.2e bound %.2e",
                   result.passed() ? "ok" : "FAIL", result.name.c_str(), result.error, result.bound);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "driftless/lab/progress.h"
+#include "driftless/lab/reasoner/torch_reasoner.h"
 
 namespace driftless::lab {
 
@@ -63,7 +64,7 @@ TrainBench bench_training(const TrainRequest& request, int64_t steps,
                           const BenchListener& listener);
 
 /// Compares the device with the CPU, see check.h; a line each. Throws Numeric when one fails.
-void run_check(const std::string& device, const Talk& talk);
+void run_check(const std::string& device, const MakeNative& make_native, const Talk& talk);
 
 /// Throws BadConfig when a file of the recipe's pool holds evaluation boards up to symmetry.
 void run_disjoint(const TrainRequest& request, const Talk& talk);

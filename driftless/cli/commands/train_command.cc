@@ -12,6 +12,8 @@
 #include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/lab/session.h"
+#include "driftless/native/native_reasoner.h"
+#include "driftless/run/backend.h"
 
 namespace driftless::cli {
 namespace {
@@ -159,7 +161,10 @@ void add_check(const Verb& verb) {
   auto request = std::make_shared<lab::TrainRequest>();
   add_device(verb, *request);
   verb.example("driftless train check --device cuda");
-  verb.runs([request] { lab::run_check(request->device, print_line); });
+  const auto make_native = [](const store::PackedModel& model, int64_t slots) {
+    return native::make_native_reasoner(model, {.slots = slots, .threads = run::default_threads()});
+  };
+  verb.runs([request, make_native] { lab::run_check(request->device, make_native, print_line); });
 }
 
 void add_disjoint(const Verb& verb) {

@@ -197,12 +197,14 @@ class Checker {
 
 }  // namespace
 
-bool check_device(at::Device device, const std::function<void(const CheckResult&)>& report) {
+bool check_device(at::Device device, const MakeNative& make_native,
+                  const std::function<void(const CheckResult&)>& report) {
   CheckKit kit(device, report);
   Checker(kit).run();
   check_modules(kit);
   check_quantize(kit);
   check_fake_quant(kit);
+  if (device.is_cuda()) check_integers(kit, make_native);
   return kit.all_passed();
 }
 

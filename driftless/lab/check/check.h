@@ -8,6 +8,8 @@
 
 #include <ATen/ATen.h>
 
+#include "driftless/lab/reasoner/torch_reasoner.h"
+
 namespace driftless::lab {
 
 /// One comparison: ||got - expected|| / ||expected|| (or what the name says) and the most it may
@@ -21,7 +23,9 @@ struct CheckResult {
 
 /// Runs every kernel and quantizer, the sublayers and a step of every architecture with their
 /// gradients, and the optimizer on `device` in float32 (on CUDA in bfloat16 too), on awkward
-/// shapes, against plain float64 autograd on the CPU. Returns whether all passed.
-bool check_device(at::Device device, const std::function<void(const CheckResult&)>& report);
+/// shapes, against plain float64 autograd on the CPU; and integers on a CUDA device against the
+/// native engine. Returns whether all passed.
+bool check_device(at::Device device, const MakeNative& make_native,
+                  const std::function<void(const CheckResult&)>& report);
 
 }  // namespace driftless::lab

@@ -50,6 +50,9 @@ double relative_error(const at::Tensor& got, const at::Tensor& expected);
 /// Fake quantization, forward bit for bit and backward, alone and fused with SwiGLU.
 void check_fake_quant(CheckKit& kit);
 
+/// Integers on the device, for one that has the kernels: every bit against the native engine.
+void check_integers(CheckKit& kit, const MakeNative& make_native);
+
 /// Rotary positions, attention, and a whole step of every architecture, with gradients.
 void check_modules(CheckKit& kit);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-byte loads and stores of float32 or bfloat16 with float32 arithmetic between, and the launch
-// check, for the kernels of this folder and its rooms.
+// 16-byte loads and stores of float32 or bfloat16 with float32 arithmetic between, for the
+// kernels of this folder and its rooms.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-#include "driftless/base/error.h"
 #include "driftless/lab/cuda/kernels.h"
+#include "driftless/lab/cuda/launch.cuh"
 
 namespace driftless::lab::cuda {
 
@@ -43,16 +43,6 @@ __device__ void store(T* to, const Vec<T>& vec) {
   uint4 raw;
   memcpy(&raw, values, sizeof(raw));
   *reinterpret_cast<uint4*>(to) = raw;
-}
-
-inline void check_launch(const char* kernel) {
-  const cudaError_t error = cudaGetLastError();
-  DRIFTLESS_REQUIRE(error == cudaSuccess, ErrorCode::Internal, kernel, ": launch failed; got ",
-                    cudaGetErrorString(error));
-}
-
-inline unsigned blocks_for(int64_t items, int64_t per_block) {
-  return static_cast<unsigned>((items + per_block - 1) / per_block);
 }
 
 /// Calls use(value) with a value of the C++ type that a Real names.

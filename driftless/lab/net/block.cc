@@ -16,8 +16,10 @@ void call_between(const at::Tensor& state, const Site& site) {
 }  // namespace
 
 Block::Block(const model::ModelConfig& config, const std::string& prefix,
-             const WeightLookup& weights, Sublayers sublayers)
-    : has_attention_(config.mixer == model::Mixer::Attention),
+             const WeightLookup& weights, Sublayers sublayers, const BlockEngine* engine)
+    : prefix_(prefix),
+      engine_(engine),
+      has_attention_(config.mixer == model::Mixer::Attention),
       sublayers_(sublayers),
       heads_(config.num_heads),
       eps_(config.rms_norm_eps),
@@ -53,6 +55,7 @@ at::Tensor Block::mix_channels_apart(const at::Tensor& h, const Site& site) cons
 }
 
 at::Tensor Block::run(const at::Tensor& h, const RopeTables& rope, const Site& site) const {
+  if (engine_ != nullptr) return engine_->run(prefix_, h, site);
   const bool is_fused = sublayers_ == Sublayers::Fused && !site.taps_linear_inputs();
   call_between(h, site);
   at::Tensor mixed;

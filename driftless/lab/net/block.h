@@ -17,6 +17,19 @@ namespace driftless::lab {
 
 using WeightLookup = std::function<LinearWeight(const std::string& name)>;
 
+/// Runs blocks of its own in place of a network's.
+class BlockEngine {
+ public:
+  BlockEngine() = default;
+  virtual ~BlockEngine() = default;
+  BlockEngine(const BlockEngine&) = delete;
+  BlockEngine& operator=(const BlockEngine&) = delete;
+
+  /// The block whose weights' names start with `prefix`: h [B, T, D] -> [B, T, D].
+  [[nodiscard]] virtual at::Tensor run(const std::string& prefix, const at::Tensor& h,
+                                       const Site& site) const = 0;
+};
+
 /// How SwiGLUs run: as one function each, or layer by layer, as they always do where a tap looks.
 enum class Sublayers : uint8_t { Fused, Apart };
 
@@ -24,7 +37,7 @@ class Block {
  public:
   /// Takes the weights whose names start with `prefix`.
   Block(const model::ModelConfig& config, const std::string& prefix, const WeightLookup& weights,
-        Sublayers sublayers);
+        Sublayers sublayers, const BlockEngine* engine);
 
   /// h [B, T, D] -> [B, T, D].
   [[nodiscard]] at::Tensor run(const at::Tensor& h, const RopeTables& rope, const Site& site) const;
@@ -39,6 +52,8 @@ class Block {
   [[nodiscard]] at::Tensor mix_tokens_apart(const at::Tensor& h, const Site& site) const;
   [[nodiscard]] at::Tensor mix_channels_apart(const at::Tensor& h, const Site& site) const;
 
+  std::string prefix_;
+  const BlockEngine* engine_;  // null: torch's operations
   bool has_attention_;
   Sublayers sublayers_;
   int64_t heads_;

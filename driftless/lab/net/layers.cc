@@ -73,6 +73,14 @@ std::vector<int64_t> halved(const at::Tensor& gate_up) {
 
 }  // namespace
 
+int64_t first_bad_board(const at::Tensor& values, const Site& site) {
+  const at::Tensor is_good = at::isfinite(values).flatten(1).all(1).to(at::kCPU);
+  for (int64_t i = 0; i < is_good.size(0); ++i)
+    if (!is_good[i].item<bool>())
+      return i < std::ssize(site.boards) ? site.boards[static_cast<size_t>(i)] : i;
+  return 0;
+}
+
 at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& site) {
   return site.taps_linear_inputs() ? site.tap->linear_input(layer, site.call, input) : input;
 }

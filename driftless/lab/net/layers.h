@@ -22,6 +22,9 @@ struct LinearWeight {
   const LayerQuantizer* quantizer = nullptr;  ///< null is a float layer
 };
 
+/// The number of the first board, along the first axis, with a value that is not finite.
+int64_t first_bad_board(const at::Tensor& values, const Site& site);
+
 /// The input of every linear layer passes here before it is multiplied, except inside the fused
 /// sublayers, which run only where nothing taps the step.
 at::Tensor tapped(const at::Tensor& input, std::string_view layer, const Site& site);

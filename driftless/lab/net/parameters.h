@@ -41,12 +41,15 @@ class ParameterLayout {
   int64_t size_ = 0;
 };
 
+class BlockEngine;
+
 /// Flat vectors of one layout, as a network multiplies them.
 struct FlatWeights {
   at::Tensor masters;  ///< float32
   at::Tensor copy;     ///< in the type of the activations: what is multiplied; may be `masters`
   at::Tensor grads;    ///< float32, collects the copy's gradients; undefined where none are wanted
   const LayerQuantizers* quantizers = nullptr;  ///< outlive the network; null is a float model
+  const BlockEngine* engine = nullptr;          ///< likewise; null: torch's operations
 };
 
 /// Named tensors, as a checkpoint holds them.

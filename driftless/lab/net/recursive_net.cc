@@ -81,6 +81,7 @@ RecursiveNet::RecursiveNet(const model::ModelConfig& config, const FlatWeights& 
       layout_(config),
       copy_(weights.copy),
       quantizers_(weights.quantizers),
+      engine_(weights.engine),
       rope_(rope_tables(config, weights.copy.device())) {
   if (model::architecture(config).start == model::StartStates::Learned)
     initial_ = {initial.h.to(copy_.options()), initial.l.to(copy_.options())};
@@ -110,7 +111,7 @@ void RecursiveNet::refresh() {
   for (const model::Network& network : model::networks(config_)) {
     std::vector<Block>& blocks = networks_.emplace_back();
     for (int64_t i = 0; i < network.num_layers; ++i)
-      blocks.emplace_back(config_, model::layer_name(network, i), lookup, sublayers);
+      blocks.emplace_back(config_, model::layer_name(network, i), lookup, sublayers, engine_);
   }
 }
 

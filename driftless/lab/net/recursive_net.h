@@ -113,6 +113,7 @@ class RecursiveNet {
   NamedTensors masters_;  ///< views of the flat masters; their gradients are views of the flat ones
   at::Tensor copy_;
   const LayerQuantizers* quantizers_;
+  const BlockEngine* engine_;
   TensorStates initial_;
   RopeTables rope_;
   std::vector<std::vector<Block>> networks_;

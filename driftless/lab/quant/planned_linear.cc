@@ -21,15 +21,6 @@ at::Tensor tensor_of(std::span<const float> values, at::Device device) {
   return copy.to(device);
 }
 
-/// The number of the first board with a value that is not finite.
-int64_t bad_board(const at::Tensor& values, const Site& site) {
-  const at::Tensor is_good = at::isfinite(values).flatten(1).all(1).to(at::kCPU);
-  for (int64_t i = 0; i < is_good.size(0); ++i)
-    if (!is_good[i].item<bool>())
-      return i < std::ssize(site.boards) ? site.boards[static_cast<size_t>(i)] : i;
-  return 0;
-}
-
 /// Whether bfloat16 holds what a side multiplies, with its scales in or apart.
 bool is_narrow_side(const quant::QuantSpec& spec) {
   return quant::is_exact_in_bf16(spec) || has_separable_scales(spec);
@@ -154,7 +145,7 @@ Quantized PlannedLinear::quantized(const at::Tensor& input, const Site& site) co
                      .scales = is_apart ? ScalesGo::Apart : ScalesGo::In});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Numeric) throw;
-    fail(error.code(), "board ", bad_board(input, site), ", layer '", layer_.plan().name,
+    fail(error.code(), "board ", first_bad_board(input, site), ", layer '", layer_.plan().name,
          "', call ", site.call, ": input: ", error.what());
   }
 }

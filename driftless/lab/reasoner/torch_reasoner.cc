@@ -16,6 +16,7 @@
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/recursive_net.h"
 #include "driftless/lab/quant/planned_linear.h"
+#include "driftless/lab/reasoner/integer_blocks.h"
 #include "driftless/lab/reasoner/observer_tap.h"
 #include "driftless/lab/reasoner/slot_states.h"
 #include "driftless/model/shapes.h"
@@ -62,13 +63,24 @@ at::ScalarType scalar_of(TorchType type) {
   return type == TorchType::F32 ? at::kFloat : at::kBFloat16;
 }
 
+void require_counts(const TorchOptions& options) {
+  DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
+                    "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
+  DRIFTLESS_REQUIRE(options.threads >= 1 && options.threads <= kMaxThreads,
+                    ErrorCode::InvalidArgument, "threads; got ", options.threads,
+                    ", expected 1 to ", kMaxThreads);
+}
+
 class TorchReasoner : public reason::Reasoner {
  public:
+  /// `engine` runs the blocks; null for torch's operations.
   TorchReasoner(const model::ModelConfig& config, const NamedTensors& named, at::Device device,
-                LayerQuantizers planned, const TorchOptions& options)
+                LayerQuantizers planned, std::unique_ptr<const BlockEngine> engine,
+                const TorchOptions& options)
       : planned_(std::move(planned)),
+        engine_(std::move(engine)),
         flat_(to_flat(ParameterLayout(config), named, "checkpoint").to(device)),
-        net_(config, {flat_, flat_.to(scalar_of(options.type)), {}, &planned_},
+        net_(config, {flat_, flat_.to(scalar_of(options.type)), {}, &planned_, engine_.get()},
              initial_of(named, device)),
         ledger_(options.slots),
         board_numbers_(static_cast<size_t>(options.slots)),
@@ -180,6 +192,7 @@ class TorchReasoner : public reason::Reasoner {
   }
 
   LayerQuantizers planned_;
+  std::unique_ptr<const BlockEngine> engine_;
   at::Tensor not_finite_;  // undefined on a CPU and without a plan
   at::Tensor flat_;
   RecursiveNet net_;
@@ -199,11 +212,7 @@ TorchType parse_torch_type(std::string_view name) {
 
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,
                                                       const TorchOptions& options) {
-  DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
-                    "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
-  DRIFTLESS_REQUIRE(options.threads >= 1 && options.threads <= kMaxThreads,
-                    ErrorCode::InvalidArgument, "threads; got ", options.threads,
-                    ", expected 1 to ", kMaxThreads);
+  require_counts(options);
   const at::Device device = find_device(options.device);
   DRIFTLESS_REQUIRE(device.is_cuda() || options.type == TorchType::F32, ErrorCode::Unsupported,
                     "dtype; got bf16 on a CPU, expected f32 there");
@@ -216,13 +225,31 @@ std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& c
   return translated([&] {
     if (options.plan == nullptr || options.plan->layers.empty())
       return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(checkpoint.tensors),
-                                             device, LayerQuantizers(), options);
+                                             device, LayerQuantizers(), nullptr, options);
     store::TensorMap tensors = checkpoint.tensors;
     LayerQuantizers planned = plan_linears(
         checkpoint, *options.plan, at::TensorOptions(scalar_of(options.type)).device(device));
     plan_biases(*options.plan, checkpoint.config, tensors);
     return std::make_unique<TorchReasoner>(checkpoint.config, tensors_of(tensors), device,
-                                           std::move(planned), options);
+                                           std::move(planned), nullptr, options);
+  });
+}
+
+std::unique_ptr<reason::Reasoner> make_integer_reasoner(const store::PackedModel& model,
+                                                        const TorchOptions& options) {
+  require_counts(options);
+  DRIFTLESS_REQUIRE(options.type == TorchType::F32 && options.plan == nullptr,
+                    ErrorCode::InvalidArgument,
+                    "integers on the device: got a type or a plan, expected f32 and the model's");
+  const at::Device device = find_device(options.device);
+  at::set_num_threads(static_cast<int>(options.threads));
+  return translated([&] {
+    NamedTensors named = tensors_of(model.tensors);
+    for (const auto& [name, weight] : model.weights)  // multiplied by the engine alone
+      named.emplace(name, at::zeros({weight.matrix.rows, weight.matrix.cols}));
+    return std::make_unique<TorchReasoner>(model.config, named, device,
+                                           make_ordered_heads(model, device),
+                                           make_integer_blocks(model, device), options);
   });
 }
 

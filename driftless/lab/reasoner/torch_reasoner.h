@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
 #include "driftless/store/checkpoint.h"
+#include "driftless/store/packed_model.h"
 
 namespace driftless::lab {
 
@@ -38,5 +40,15 @@ struct TorchOptions {
 /// Unsupported without the device or for bf16 on a CPU.
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint& checkpoint,
                                                       const TorchOptions& options);
+
+/// Makes the native engine, which lab does not know, with so many slots.
+using MakeNative = std::function<std::unique_ptr<reason::Reasoner>(const store::PackedModel& model,
+                                                                   int64_t slots)>;
+
+/// The native engine's arithmetic on a CUDA device: its states and answers, bit for bit. The model
+/// is not needed afterwards. Throws InvalidArgument on bad options or a type but f32, and
+/// Unsupported for models that these kernels cannot run (integer_blocks.h).
+std::unique_ptr<reason::Reasoner> make_integer_reasoner(const store::PackedModel& model,
+                                                        const TorchOptions& options);
 
 }  // namespace driftless::lab

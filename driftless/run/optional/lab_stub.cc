@@ -19,7 +19,7 @@ EndOfRun run_training(const TrainRequest&, const TrainListener&) { no_torch("tra
 TrainBench bench_training(const TrainRequest&, int64_t, const BenchListener&) {
   no_torch("bench train");
 }
-void run_check(const std::string&, const Talk&) { no_torch("train check"); }
+void run_check(const std::string&, const MakeNative&, const Talk&) { no_torch("train check"); }
 void run_disjoint(const TrainRequest&, const Talk&) { no_torch("train disjoint"); }
 void run_widen(const std::filesystem::path&, const std::filesystem::path&, uint64_t) {
   no_torch("train widen");

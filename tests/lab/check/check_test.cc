@@ -10,7 +10,7 @@ namespace {
 
 TEST(Check, CpuAgreesWithPlainAutograd) {
   int64_t comparisons = 0;
-  const bool all_passed = check_device(at::kCPU, [&](const CheckResult& result) {
+  const bool all_passed = check_device(at::kCPU, {}, [&](const CheckResult& result) {
     ++comparisons;
     EXPECT_TRUE(result.passed()) << result.name << ": error " << result.error << ", bound "
                                  << result.bound;

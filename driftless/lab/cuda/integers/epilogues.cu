@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the native engine computes between products, in the order of loop/kernels/epilogues.h, on
+// which the bits of sums depend.
+#include "driftless/lab/cuda/integers/integers.h"
+#include "driftless/lab/cuda/launch.cuh"
+#include "driftless/lab/cuda/reduce.cuh"
+
+namespace driftless::lab::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kLanes = 16;  // sums that run side by side along a row
+
+__device__ inline float inverse_root(float squares, int64_t count, float eps) {
+  return __fdiv_rn(1.0f, __fsqrt_rn(__fdiv_rn(squares, static_cast<float>(count)) + eps));
+}
+
+/// kLanes threads a row of channels.
+__global__ void norm_rows(int64_t rows, int64_t width, const float* h, const float* y, float eps,
+                          float* out) {
+  const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t row = id / kLanes;
+  const int64_t first = min(row, rows - 1) * width;  // whole warps take part in the sum
+  float squares = 0;
+  for (int64_t i = id % kLanes; i < width; i += kLanes) {
+    const float sum = h[first + i] + y[first + i];
+    squares += sum * sum;
+  }
+  squares = team_reduce(squares, kLanes, Sum());
+  if (row >= rows) return;
+  const float scale = inverse_root(squares, width, eps);
+  for (int64_t i = id % kLanes; i < width; i += kLanes)
+    out[first + i] = (h[first + i] + y[first + i]) * scale;
+}
+
+/// One thread a channel of a board.
+__global__ void norm_columns(StateShape shape, const float* h, const float* y, float eps,
+                             float* out) {
+  const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (id >= shape.batch * shape.width) return;
+  const int64_t first = id / shape.width * shape.positions * shape.width + id % shape.width;
+  float squares = 0;
+  for (int64_t i = 0; i < shape.positions; ++i) {
+    const int64_t at = first + i * shape.width;
+    const float sum = h[at] + y[at];
+    squares += sum * sum;
+  }
+  const float scale = inverse_root(squares, shape.positions, eps);
+  for (int64_t i = 0; i < shape.positions; ++i) {
+    const int64_t at = first + i * shape.width;
+    out[at] = (h[at] + y[at]) * scale;
+  }
+}
+
+/// One thread an output of a row.
+__global__ void in_order(HeadShape shape, const float* in, const float* weight, float* out) {
+  const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (id >= shape.rows * shape.outputs) return;
+  const float* const row = in + id / shape.outputs * shape.row_step;
+  const float* const column = weight + id % shape.outputs;
+  float sum = 0;
+  for (int64_t i = 0; i < shape.inputs; ++i)
+    sum = __fmaf_rn(row[i], column[i * shape.outputs], sum);
+  out[id] = sum;
+}
+
+__global__ void in_double(HeadShape shape, const float* in, const float* weight, const float* bias,
+                          float* out) {
+  const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (id >= shape.rows * shape.outputs) return;
+  const float* const row = in + id / shape.outputs * shape.row_step;
+  const int64_t output = id % shape.outputs;
+  double sum = bias[output];
+  for (int64_t i = 0; i < shape.inputs; ++i)
+    sum += static_cast<double>(weight[output * shape.inputs + i]) * row[i];
+  out[id] = static_cast<float>(sum);
+}
+
+}  // namespace
+
+void add_norm(NormAxis axis, StateShape shape, const float* h, const float* y, float eps,
+              float* out, Stream stream) {
+  if (axis == NormAxis::Channels) {
+    const int64_t rows = shape.batch * shape.positions;
+    launch("add_norm", norm_rows, blocks_for(rows * kLanes, kThreads), kThreads, stream, rows,
+           shape.width, h, y, eps, out);
+    return;
+  }
+  launch("add_norm", norm_columns, blocks_for(shape.batch * shape.width, kThreads), kThreads,
+         stream, shape, h, y, eps, out);
+}
+
+void multiply_in_order(HeadShape shape, const float* in, const float* weight, float* out,
+                       Stream stream) {
+  launch("multiply_in_order", in_order, blocks_for(shape.rows * shape.outputs, kThreads), kThreads,
+         stream, shape, in, weight, out);
+}
+
+void multiply_in_double(HeadShape shape, const float* in, const float* weight, const float* bias,
+                        float* out, Stream stream) {
+  launch("multiply_in_double", in_double, blocks_for(shape.rows * shape.outputs, kThreads),
+         kThreads, stream, shape, in, weight, bias, out);
+}
+
+}  // namespace driftless::lab::cuda
