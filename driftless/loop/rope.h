@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "driftless/model/config.h"
@@ -19,10 +20,15 @@ class Rope {
   /// Turns `heads` neighboring heads of the state's row `row` in place.
   void rotate(float* values, int64_t heads, int64_t row) const;
 
+  [[nodiscard]] int64_t segments() const noexcept { return segments_; }
+  [[nodiscard]] int64_t half() const noexcept { return half_; }
+  /// [T, segments, half]; empty where there is nothing to do.
+  [[nodiscard]] std::span<const float> cosines() const noexcept { return cos_; }
+  [[nodiscard]] std::span<const float> sines() const noexcept { return sin_; }
+
  private:
   int64_t segments_;  // of a head; 0 where there is nothing to do
   int64_t half_ = 0;  // half a segment
-  // [T, segments, half]
   std::vector<float> cos_, sin_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers on the device against the native engine: every bit of a step's states and heads.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,11 @@ struct Shape {
   int64_t cells;
   int64_t prefix;
   int64_t width;
+  int64_t heads = 0;  ///< 0: token mixers
 };
-// Less than a tile of 128, a row more than one, and the shapes of the Sudoku models.
-constexpr Shape kShapes[] = {{1, 5, 0, 24}, {2, 129, 0, 136}, {3, 81, 0, 256}, {64, 81, 16, 512}};
+// Less than a tile of 128, a row more than one, and the shapes of the Sudoku models and of mazes.
+constexpr Shape kShapes[] = {{1, 5, 0, 24},     {2, 129, 0, 136},   {3, 81, 0, 256},
+                             {64, 81, 16, 512}, {3, 50, 1, 120, 3}, {2, 900, 0, 128, 4}};
 
 struct Formats {
   const char* weights;
@@ -33,12 +36,13 @@ constexpr Formats kFormats[] = {
 
 model::ModelConfig config_of(const Shape& shape) {
   model::ModelConfig config;
-  config.mixer = model::Mixer::Tokens;
-  config.positions = model::Positions::None;
+  const bool has_attention = shape.heads > 0;
+  config.mixer = has_attention ? model::Mixer::Attention : model::Mixer::Tokens;
+  config.positions = has_attention ? model::Positions::Rope : model::Positions::None;
   config.vocab_size = 11;
   config.seq_len = shape.cells;
   config.hidden_size = shape.width;
-  config.num_heads = 1;
+  config.num_heads = std::max<int64_t>(shape.heads, 1);
   config.puzzle_emb_len = shape.prefix;
   config.puzzle_emb_ndim = shape.prefix > 0 ? shape.width : 0;
   config.h_cycles = config.l_cycles = 2;
@@ -79,11 +83,13 @@ void check_integers(CheckKit& kit, const MakeNative& make_native) {
   for (const Shape& shape : kShapes)
     for (const Formats& formats : kFormats) {
       const model::ModelConfig config = config_of(shape);
-      const store::PackedModel model =
-          store::pack_model(store::random_checkpoint(config, 3),
-                            quant::resolve({.weights = quant::parse_quant_spec(formats.weights),
-                                            .acts = quant::parse_quant_spec(formats.acts)},
-                                           reason::linear_layers(config)));
+      const store::PackedModel model = store::pack_model(
+          store::random_checkpoint(config, 3),
+          quant::resolve({.weights = quant::parse_quant_spec(formats.weights),
+                          .acts = quant::parse_quant_spec(formats.acts),
+                          .attention = shape.heads > 0 ? quant::AttentionPrecision::Int8
+                                                       : quant::AttentionPrecision::Float},
+                         reason::linear_layers(config)));
       const auto expected = outputs_of(*make_native(model, shape.boards));
       const auto got =
           outputs_of(*make_integer_reasoner(model, {.device = "cuda", .slots = shape.boards}));

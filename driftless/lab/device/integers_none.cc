@@ -25,6 +25,16 @@ void multiply(const Integers&, const Integers&, float*, Stream) { no_cuda("multi
 void multiply_transposed(const Integers&, const Integers&, int64_t, float*, Stream) {
   no_cuda("multiply_transposed");
 }
+void multiply_parts(const Integers&, const Integers&, int64_t, float*, Stream) {
+  no_cuda("multiply_parts");
+}
+void multiply_shares(const Integers&, const Integers&, const int32_t*, int64_t, int64_t, float*,
+                     Stream) {
+  no_cuda("multiply_shares");
+}
+void sum_rows(const Integers&, int32_t*, Stream) { no_cuda("sum_rows"); }
+void share(const float*, int64_t, float, const Integers&, Stream) { no_cuda("share"); }
+void turn(RopeShape, const float*, const float*, float*, Stream) { no_cuda("turn"); }
 void add_norm(NormAxis, StateShape, const float*, const float*, float, float*, Stream) {
   no_cuda("add_norm");
 }

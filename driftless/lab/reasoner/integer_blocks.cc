@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "driftless/lab/cuda/integers/integers.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/layers.h"
+#include "driftless/loop/kernels/epilogues.h"
+#include "driftless/loop/rope.h"
 #include "driftless/model/schedule.h"
 #include "driftless/model/shapes.h"
 #include "driftless/quant/packed.h"
@@ -111,30 +115,152 @@ struct IntegerSwiglu {
         down(layer_of(model, prefix + ".down_proj.weight", Order::AsItIs, device)) {}
 };
 
-/// [boards, ...] values in the shape of their matrices as the left factor of a layer's product.
-Factor encoded(const IntegerLinear& layer, const at::Tensor& values,
+/// [boards, ...] values in the shape of their matrices as a left factor.
+Factor encoded(const quant::QuantSpec& spec, const std::string& layer, const at::Tensor& values,
                const cuda::MatricesShape& shape, const Site& site) {
   const at::Device device = values.device();
   const Factor out(shape.matrices * shape.rows, shape.length, device);
   const bool is_noted = site.not_finite.defined();
   const at::Tensor note =
       is_noted ? site.not_finite : at::zeros({1}, at::TensorOptions(at::kInt).device(device));
-  cuda::encode(layer.acts, shape, values.data_ptr<float>(), out.view(), note.data_ptr<int32_t>(),
+  cuda::encode(spec, shape, values.data_ptr<float>(), out.view(), note.data_ptr<int32_t>(),
                stream_of(device));
   if (is_noted || note.item<int32_t>() == 0) return out;
-  fail(ErrorCode::Numeric, "board ", first_bad_board(values, site), ", layer '", layer.name,
-       "', call ", site.call, ": input is not finite");
+  fail(ErrorCode::Numeric, "board ", first_bad_board(values, site), ", layer '", layer, "', call ",
+       site.call, ": input is not finite");
 }
+
+/// A layer of [B, T, K] values: [B, T, outputs].
+at::Tensor product(const IntegerLinear& layer, const at::Tensor& values, const Site& site) {
+  const Factor input =
+      encoded(layer.acts, layer.name, values,
+              {values.size(0), values.size(1), values.size(2), cuda::Lie::Rows}, site);
+  at::Tensor out =
+      at::empty({values.size(0), values.size(1), layer.weight.bytes.size(0)}, values.options());
+  cuda::multiply(input.view(), layer.weight.view(), out.data_ptr<float>(),
+                 stream_of(values.device()));
+  return out;
+}
+
+/// The hidden values of a SwiGLU, encoded: rows [boards, rows, inner].
+Factor hidden_of(const IntegerSwiglu& layers, const at::Tensor& h, const cuda::MatricesShape& shape,
+                 const Site& site) {
+  const Factor input = encoded(layers.gate_up.acts, layers.gate_up.name, h, shape, site);
+  const int64_t inner = layers.gate_up.weight.bytes.size(0) / 2;
+  const at::Tensor act = at::empty({shape.matrices, shape.rows, inner}, h.options());
+  cuda::multiply_swiglu(input.view(), layers.gate_up.weight.view(), act.data_ptr<float>(),
+                        stream_of(h.device()));
+  return encoded(layers.down.acts, layers.down.name, act,
+                 {shape.matrices, shape.rows, inner, cuda::Lie::Rows}, site);
+}
+
+/// What is added to h [B, T, D].
+at::Tensor tokens_update(const IntegerSwiglu& layers, const at::Tensor& h, const Site& site) {
+  const int64_t width = h.size(2);
+  const Factor hidden =
+      hidden_of(layers, h, {h.size(0), width, h.size(1), cuda::Lie::Columns}, site);
+  at::Tensor out = at::empty_like(h);
+  cuda::multiply_transposed(hidden.view(), layers.down.weight.view(), width, out.data_ptr<float>(),
+                            stream_of(h.device()));
+  return out;
+}
+at::Tensor channels_update(const IntegerSwiglu& layers, const at::Tensor& h, const Site& site) {
+  const Factor hidden =
+      hidden_of(layers, h, {h.size(0), h.size(1), h.size(2), cuda::Lie::Rows}, site);
+  at::Tensor out = at::empty_like(h);
+  cuda::multiply(hidden.view(), layers.down.weight.view(), out.data_ptr<float>(),
+                 stream_of(h.device()));
+  return out;
+}
+
+at::Tensor tensor_of(std::span<const float> values, at::Device device) {
+  at::Tensor copy = at::empty({std::ssize(values)}, at::kFloat);
+  if (!values.empty()) std::memcpy(copy.data_ptr(), values.data(), values.size_bytes());
+  return copy.to(device);
+}
+
+/// Rotary positions and attention in int8 (docs/numerics.md).
+class IntegerAttention {
+ public:
+  IntegerAttention(const store::PackedModel& model, const std::string& prefix, at::Device device)
+      : name_(prefix),
+        heads_(model.config.num_heads),
+        head_width_(model::head_width(model.config)),
+        codes_(quant::parse_quant_spec("int8/token")),
+        qkv_(layer_of(model, prefix + ".qkv_proj.weight", Order::AsItIs, device)),
+        output_(layer_of(model, prefix + ".o_proj.weight", Order::AsItIs, device)) {
+    const loop::Rope rope(model.config);
+    segments_ = rope.segments();
+    half_ = rope.half();
+    cosines_ = tensor_of(rope.cosines(), device);
+    sines_ = tensor_of(rope.sines(), device);
+  }
+
+  /// What is added to h [B, T, D].
+  [[nodiscard]] at::Tensor update(const at::Tensor& h, const Site& site) const {
+    const int64_t boards = h.size(0), rows = h.size(1);
+    const cuda::Stream stream = stream_of(h.device());
+    // Of each row all queries, all keys, all values; then [3, B, heads, T, head width].
+    const at::Tensor projected = product(qkv_, h, site);
+    turn(projected);
+    const at::Tensor parts = projected.view({boards, rows, 3, heads_, head_width_})
+                                 .permute({2, 0, 3, 1, 4})
+                                 .contiguous();
+    const auto encode = [&](int64_t part, cuda::Lie lie) {
+      const bool has_rows = lie == cuda::Lie::Rows;
+      return encoded(
+          codes_, name_, parts.select(0, part),
+          {boards * heads_, has_rows ? rows : head_width_, has_rows ? head_width_ : rows, lie},
+          site);
+    };
+    const Factor queries = encode(0, cuda::Lie::Rows);
+    const Factor keys = encode(1, cuda::Lie::Rows);
+    const Factor values = encode(2, cuda::Lie::Columns);
+    const at::Tensor scores = at::empty({boards * heads_ * rows, rows}, h.options());
+    cuda::multiply_parts(queries.view(), keys.view(), boards * heads_, scores.data_ptr<float>(),
+                         stream);
+    const Factor shares(scores.size(0), rows, h.device());
+    const float scale = 1.0f / std::sqrt(static_cast<float>(head_width_));
+    cuda::share(scores.data_ptr<float>(), rows, loop::kLog2E * scale, shares.view(), stream);
+    const at::Tensor sums = at::empty({values.bytes.size(0)}, h.options().dtype(at::kInt));
+    cuda::sum_rows(values.view(), sums.data_ptr<int32_t>(), stream);
+    const at::Tensor mixed = at::empty_like(h);
+    cuda::multiply_shares(shares.view(), values.view(), sums.data_ptr<int32_t>(), boards, heads_,
+                          mixed.data_ptr<float>(), stream);
+    return product(output_, mixed, site);
+  }
+
+ private:
+  void turn(const at::Tensor& projected) const {
+    const int64_t turned = 2 * heads_ * segments_;  // queries and keys
+    cuda::turn({projected.size(0) * projected.size(1), projected.size(1), projected.size(2), turned,
+                segments_, half_},
+               cosines_.data_ptr<float>(), sines_.data_ptr<float>(), projected.data_ptr<float>(),
+               stream_of(projected.device()));
+  }
+
+  std::string name_;
+  int64_t heads_, head_width_;
+  int64_t segments_ = 0, half_ = 0;
+  quant::QuantSpec codes_;
+  IntegerLinear qkv_, output_;
+  at::Tensor cosines_, sines_;
+};
 
 class IntegerBlocks : public BlockEngine {
  public:
   IntegerBlocks(const store::PackedModel& model, at::Device device)
       : eps_(static_cast<float>(model.config.rms_norm_eps)) {
+    const bool has_attention = model.config.mixer == model::Mixer::Attention;
     for (const model::Network& network : model::networks(model.config))
       for (int64_t i = 0; i < network.num_layers; ++i) {
         const std::string prefix = model::layer_name(network, i);
-        blocks_.try_emplace(
-            prefix, Block{{model, prefix + ".mlp_t", device}, {model, prefix + ".mlp", device}});
+        Block& block = blocks_[prefix];
+        if (has_attention)
+          block.attention.emplace(model, prefix + ".self_attn", device);
+        else
+          block.tokens.emplace(model, prefix + ".mlp_t", device);
+        block.channels.emplace(model, prefix + ".mlp", device);
       }
   }
 
@@ -143,42 +269,27 @@ class IntegerBlocks : public BlockEngine {
     DRIFTLESS_REQUIRE(!site.taps_linear_inputs(), ErrorCode::Unsupported,
                       "integers on the device do not show what layers multiply", kHint);
     const Block& block = blocks_.at(prefix);
-    const at::Tensor mixed = mix(block.tokens, cuda::NormAxis::Tokens, h.contiguous(), site);
-    return mix(block.channels, cuda::NormAxis::Channels, mixed, site);
+    const at::Tensor state = h.contiguous();
+    const at::Tensor mixed =
+        block.tokens
+            ? normed(cuda::NormAxis::Tokens, state, tokens_update(*block.tokens, state, site))
+            : normed(cuda::NormAxis::Channels, state, block.attention->update(state, site));
+    return normed(cuda::NormAxis::Channels, mixed, channels_update(*block.channels, mixed, site));
   }
 
  private:
+  /// Positions are mixed by tokens or by attention.
   struct Block {
-    IntegerSwiglu tokens;
-    IntegerSwiglu channels;
+    std::optional<IntegerSwiglu> tokens{};
+    std::optional<IntegerAttention> attention{};
+    std::optional<IntegerSwiglu> channels{};
   };
 
-  /// rms_norm(h + swiglu(h)) along an axis of h [B, T, D].
-  [[nodiscard]] at::Tensor mix(const IntegerSwiglu& layers, cuda::NormAxis axis,
-                               const at::Tensor& h, const Site& site) const {
-    const cuda::Stream stream = stream_of(h.device());
-    const bool is_tokens = axis == cuda::NormAxis::Tokens;
-    const cuda::StateShape shape{h.size(0), h.size(1), h.size(2)};
-    const int64_t rows = is_tokens ? shape.width : shape.positions;
-    const int64_t length = is_tokens ? shape.positions : shape.width;
-    const int64_t inner = layers.gate_up.weight.bytes.size(0) / 2;
-    const Factor input = encoded(
-        layers.gate_up, h,
-        {shape.batch, rows, length, is_tokens ? cuda::Lie::Columns : cuda::Lie::Rows}, site);
-    const at::Tensor act = at::empty({shape.batch, rows, inner}, h.options());
-    cuda::multiply_swiglu(input.view(), layers.gate_up.weight.view(), act.data_ptr<float>(),
-                          stream);
-    const Factor hidden =
-        encoded(layers.down, act, {shape.batch, rows, inner, cuda::Lie::Rows}, site);
-    const at::Tensor update = at::empty_like(h);
-    const cuda::Integers down = layers.down.weight.view();
-    if (is_tokens)
-      cuda::multiply_transposed(hidden.view(), down, rows, update.data_ptr<float>(), stream);
-    else
-      cuda::multiply(hidden.view(), down, update.data_ptr<float>(), stream);
+  [[nodiscard]] at::Tensor normed(cuda::NormAxis axis, const at::Tensor& h,
+                                  const at::Tensor& update) const {
     at::Tensor out = at::empty_like(h);
-    cuda::add_norm(axis, shape, h.data_ptr<float>(), update.data_ptr<float>(), eps_,
-                   out.data_ptr<float>(), stream);
+    cuda::add_norm(axis, {h.size(0), h.size(1), h.size(2)}, h.data_ptr<float>(),
+                   update.data_ptr<float>(), eps_, out.data_ptr<float>(), stream_of(h.device()));
     return out;
   }
 
@@ -188,9 +299,7 @@ class IntegerBlocks : public BlockEngine {
 
 at::Tensor tensor_on(const store::TensorMap& tensors, const char* name, at::Device device) {
   const store::Tensor& tensor = tensors.at(name);
-  at::Tensor copy = at::empty(tensor.shape, at::kFloat);
-  std::memcpy(copy.data_ptr(), tensor.values.data(), tensor.values.size() * sizeof(float));
-  return copy.to(device);
+  return tensor_of(tensor.values, device).view(tensor.shape);
 }
 
 /// A float layer whose sums have the native engine's order.
@@ -232,7 +341,9 @@ std::unique_ptr<const BlockEngine> make_integer_blocks(const store::PackedModel&
   const auto require = [](bool is_so, const char* what) {
     DRIFTLESS_REQUIRE(is_so, ErrorCode::Unsupported, "integers on the device: ", what, kHint);
   };
-  require(model.config.mixer == model::Mixer::Tokens, "got attention, expected token mixers");
+  require(model.config.mixer == model::Mixer::Tokens ||
+              model.plan.attention == quant::AttentionPrecision::Int8,
+          "got attention in float, expected int8");
   // Their sums with token rows are rounded elsewhere.
   require(model.config.positions != model::Positions::Learned, "got learned positions");
   for (const model::NetworkCall& call : model::schedule(model.config))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native engine's blocks and heads on the device: the same integers, and the same floats
-// between them (cuda/integers/integers.h). Models that mix tokens, all of whose blocks' linear
-// layers are integers that fit bytes.
+// between them (cuda/integers/integers.h). Models that mix tokens or have attention in int8, all of
+// whose blocks' linear layers are integers that fit bytes.
 #pragma once
 
 #include <map>

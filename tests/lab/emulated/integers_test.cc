@@ -21,13 +21,18 @@ struct Formats {
   const char* acts;
 };
 
+/// Attention, where there is any, in int8.
 store::PackedModel packed(const model::ModelConfig& config, const Formats& formats,
                           quant::Coverage coverage = quant::Coverage::Block) {
-  return store::pack_model(models::random_checkpoint(config, 3),
-                           quant::resolve({.weights = quant::parse_quant_spec(formats.weights),
-                                           .acts = quant::parse_quant_spec(formats.acts),
-                                           .coverage = coverage},
-                                          reason::linear_layers(config)));
+  const bool has_attention = config.mixer == model::Mixer::Attention;
+  return store::pack_model(
+      models::random_checkpoint(config, 3),
+      quant::resolve({.weights = quant::parse_quant_spec(formats.weights),
+                      .acts = quant::parse_quant_spec(formats.acts),
+                      .coverage = coverage,
+                      .attention = has_attention ? quant::AttentionPrecision::Int8
+                                                 : quant::AttentionPrecision::Float},
+                     reason::linear_layers(config)));
 }
 
 model::ModelConfig config_named(const std::string& name) {
@@ -63,7 +68,8 @@ void expect_bits_of_the_native_engine(const model::ModelConfig& config, const Fo
 
 // Widths and lengths that fill no step of 32 and no tile of 128; several of each; rows of a prefix.
 TEST(EmulatedIntegers, HaveTheBitsOfTheNativeEngine) {
-  for (const char* name : {"TrmTokens", "TrmTokensPartsPrefix", "HrmTokens", "TrmUntiedTokens"}) {
+  for (const char* name : {"TrmTokens", "TrmTokensPartsPrefix", "HrmTokens", "TrmUntiedTokens",
+                           "TrmAttentionNone", "TrmRope2d", "HrmRope"}) {
     SCOPED_TRACE(name);
     expect_bits_of_the_native_engine(config_named(name), {"mxint4,window=4", "mxint4,window=4"});
   }
@@ -87,7 +93,9 @@ TEST(EmulatedIntegers, RefuseWhatTheyDoNotRun) {
     EXPECT_ERROR(make_integer_reasoner(model, {.slots = 1}), ErrorCode::Unsupported, why);
   };
   const Formats mxint4{"mxint4,window=4", "mxint4,window=4"};
-  refuses(packed(config_named("TrmAttentionNone"), mxint4), "got attention");
+  store::PackedModel attention = packed(config_named("TrmAttentionNone"), mxint4);
+  attention.plan.attention = quant::AttentionPrecision::Float;
+  refuses(attention, "got attention in float");
   refuses(packed(config_named("EqrTokens"), mxint4), "noise");
   refuses(packed(config_named("TrmTokensLearned"), mxint4), "learned positions");
   const model::ModelConfig tokens = config_named("TrmTokens");

@@ -8,7 +8,13 @@
 namespace driftless::lab::cuda {
 namespace {
 
+#define DRIFTLESS_INLINE __device__ __forceinline__
+DRIFTLESS_INLINE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+#include "driftless/loop/kernels/one_value.inc"
+#undef DRIFTLESS_INLINE
+
 constexpr int kThreads = 256;
+constexpr int kWarp = 32;
 constexpr int kLanes = 16;  // sums that run side by side along a row
 
 __device__ inline float inverse_root(float squares, int64_t count, float eps) {
@@ -52,6 +58,57 @@ __global__ void norm_columns(StateShape shape, const float* h, const float* y, f
   }
 }
 
+/// One warp a row of scores.
+__global__ void share_rows(const float* scores, int64_t length, float scale, Integers out) {
+  const int64_t row = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kWarp;
+  if (row >= out.rows) return;
+  const int lane = threadIdx.x % kWarp;
+  const float* const of_row = scores + row * length;
+  float top = of_row[0];
+  float largest = fabsf(top);
+  for (int64_t i = lane; i < length; i += kWarp) {
+    top = fmaxf(top, of_row[i]);
+    largest = Larger()(largest, fabsf(of_row[i]));
+  }
+  const auto higher = [](float a, float b) { return fmaxf(a, b); };
+  top = team_reduce(top, kWarp, higher) * scale;
+  const bool is_finite = team_reduce(largest, kWarp, Larger()) * scale < INFINITY;
+  int32_t sum = 0;
+  for (int64_t i = lane; i < out.stride; i += kWarp) {
+    const int32_t code = is_finite && i < length ? share_code(of_row[i] * scale - top) : 0;
+    sum += code;
+    // What fills the row counts for nothing: the other factor is zero there.
+    out.bytes[row * out.stride + i] = static_cast<int8_t>(code - 128);
+  }
+  sum = team_reduce(sum, kWarp, Sum());
+  if (lane == 0) out.units[row] = __fdiv_rn(1.0f, static_cast<float>(sum));
+}
+
+__global__ void sum_bytes(Integers rows, int32_t* sums) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (row >= rows.rows) return;
+  int32_t sum = 0;
+  for (int64_t i = 0; i < rows.stride; ++i) sum += rows.bytes[row * rows.stride + i];
+  sums[row] = sum;
+}
+
+/// One thread a pair of values.
+__global__ void turn_pairs(RopeShape shape, const float* cos, const float* sin, float* values) {
+  const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t pairs = shape.turned * shape.half;
+  if (id >= shape.rows * pairs) return;
+  const int64_t row = id / pairs;
+  const int64_t segment = id % pairs / shape.half;
+  const int64_t i = id % shape.half;
+  const int64_t angle =
+      (row % shape.positions * shape.segments + segment % shape.segments) * shape.half + i;
+  float* const at = values + row * shape.row_stride + segment * 2 * shape.half + i;
+  const float first = at[0];
+  const float second = at[shape.half];
+  at[0] = first * cos[angle] - second * sin[angle];
+  at[shape.half] = second * cos[angle] + first * sin[angle];
+}
+
 /// One thread an output of a row.
 __global__ void in_order(HeadShape shape, const float* in, const float* weight, float* out) {
   const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -88,6 +145,22 @@ void add_norm(NormAxis axis, StateShape shape, const float* h, const float* y, f
   }
   launch("add_norm", norm_columns, blocks_for(shape.batch * shape.width, kThreads), kThreads,
          stream, shape, h, y, eps, out);
+}
+
+void share(const float* scores, int64_t length, float scale, const Integers& out, Stream stream) {
+  launch("share", share_rows, blocks_for(out.rows * kWarp, kThreads), kThreads, stream, scores,
+         length, scale, out);
+}
+
+void sum_rows(const Integers& rows, int32_t* sums, Stream stream) {
+  launch("sum_rows", sum_bytes, blocks_for(rows.rows, kThreads), kThreads, stream, rows, sums);
+}
+
+void turn(RopeShape shape, const float* cos, const float* sin, float* values, Stream stream) {
+  const int64_t pairs = shape.rows * shape.turned * shape.half;
+  if (pairs == 0) return;
+  launch("turn", turn_pairs, blocks_for(pairs, kThreads), kThreads, stream, shape, cos, sin,
+         values);
 }
 
 void multiply_in_order(HeadShape shape, const float* in, const float* weight, float* out,

@@ -41,6 +41,24 @@ void multiply(const Integers& left, const Integers& right, float* out, Stream st
 void multiply_transposed(const Integers& left, const Integers& right, int64_t matrix_rows,
                          float* out, Stream stream);
 
+/// Each of `matrices` equal parts of the left factor's rows by the same part of the right one's:
+/// [matrices, rows of a left part, rows of a right part].
+void multiply_parts(const Integers& left, const Integers& right, int64_t matrices, float* out,
+                    Stream stream);
+
+/// The same of shares, whose bytes count from -128, with the parts' results side by side: for parts
+/// [boards, heads], [boards, rows of a left part, heads, rows of a right part].
+void multiply_shares(const Integers& shares, const Integers& right, const int32_t* right_sums,
+                     int64_t boards, int64_t heads, float* out, Stream stream);
+/// The sum of each row's integers.
+void sum_rows(const Integers& rows, int32_t* sums, Stream stream);
+
+/// Rows of scores as shares of their softmax: bytes of 0 to 255 less 128, worth 1 over their sum.
+void share(const float* scores, int64_t length, float scale, const Integers& out, Stream stream);
+
+/// Turns rows of heads in place by their positions' angles, as loop::Rope does.
+void turn(RopeShape shape, const float* cos, const float* sin, float* values, Stream stream);
+
 /// out = rms_norm(h + y) along one axis of [batch, positions, width].
 void add_norm(NormAxis axis, StateShape shape, const float* h, const float* y, float eps,
               float* out, Stream stream);

@@ -11,7 +11,7 @@ namespace {
 
 #define DRIFTLESS_INLINE __device__ __forceinline__
 DRIFTLESS_INLINE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-#include "driftless/loop/kernels/silu.inc"
+#include "driftless/loop/kernels/one_value.inc"
 #undef DRIFTLESS_INLINE
 
 constexpr int kThreads = 128;
@@ -72,13 +72,27 @@ struct WarpSums {
   }
 };
 
-/// store(row, column, sums of that column and the next), columns being even.
+/// Rows from the start of part `index` of so many.
+__device__ inline Integers part_of(Integers factor, int64_t parts, int64_t index) {
+  factor.rows /= parts;
+  factor.bytes += index * factor.rows * factor.stride;
+  return factor;
+}
+
+__host__ __device__ inline int64_t tiles_of(int64_t rows) { return (rows + kTile - 1) / kTile; }
+
+/// Equal parts of both factors by each other: store(part, row, column, sums of that column and the
+/// next), columns being even.
 template <class Store>
 __global__ void __launch_bounds__(kThreads)
-    product_kernel(Integers left, Integers right, Store store) {
+    product_kernel(Integers all_left, Integers all_right, int64_t parts, Store store) {
   __shared__ Stage stages[kStages];
-  const int64_t column_tiles = (right.rows + kTile - 1) / kTile;
-  const int64_t first_row = blockIdx.x / column_tiles * kTile;
+  const int64_t column_tiles = tiles_of(all_right.rows / parts);
+  const int64_t tiles = tiles_of(all_left.rows / parts) * column_tiles;
+  const int64_t part = blockIdx.x / tiles;
+  const Integers left = part_of(all_left, parts, part);
+  const Integers right = part_of(all_right, parts, part);
+  const int64_t first_row = blockIdx.x % tiles / column_tiles * kTile;
   const int64_t first_column = blockIdx.x % column_tiles * kTile;
   const int64_t pieces = left.stride / kPiece;
   const auto load = [&](int64_t piece) {
@@ -111,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int half = 0; half < 2; ++half) {
         const int64_t at = row + i * 16 + half * 8;
         if (at < left.rows && column + j * 8 < right.rows)
-          store(at, column + j * 8, sums.tiles[i][j].row[half]);
+          store(part, at, column + j * 8, sums.tiles[i][j].row[half]);
       }
 }
 
@@ -128,12 +142,19 @@ struct StoreSwiglu {
   Units units;
   int64_t half;
   float* act;
-  __device__ void operator()(int64_t row, int64_t column, const int32_t* sums) const {
+  __device__ void operator()(int64_t /*part*/, int64_t row, int64_t column,
+                             const int32_t* sums) const {
     const float gate = units.value(row, column, sums[0]);
     const float up = units.value(row, column + 1, sums[1]);
     act[row * half + column / 2] = silu(gate) * up;
   }
 };
+
+/// Both sums where the last column is even.
+template <class Use>
+__device__ void each_column(int64_t column, int64_t columns, Use use) {
+  for (int i = 0; i < 2 && column + i < columns; ++i) use(i, column + i);
+}
 
 /// `matrix_rows` rows at a time are stored as matrices of columns, or all rows as they are.
 struct StoreValues {
@@ -141,9 +162,10 @@ struct StoreValues {
   int64_t columns;
   int64_t matrix_rows;  // 0: rows as they are
   float* out;
-  __device__ void operator()(int64_t row, int64_t column, const int32_t* sums) const {
-    for (int i = 0; i < 2 && column + i < columns; ++i)
-      out[place(row, column + i)] = units.value(row, column + i, sums[i]);
+  __device__ void operator()(int64_t /*part*/, int64_t row, int64_t column,
+                             const int32_t* sums) const {
+    each_column(column, columns,
+                [&](int i, int64_t at) { out[place(row, at)] = units.value(row, at, sums[i]); });
   }
   __device__ int64_t place(int64_t row, int64_t column) const {
     if (matrix_rows == 0) return row * columns + column;
@@ -151,29 +173,79 @@ struct StoreValues {
   }
 };
 
+/// One result after the other.
+struct StoreParts {
+  Units units;
+  int64_t rows, columns;  // of a part
+  float* out;
+  __device__ void operator()(int64_t part, int64_t row, int64_t column, const int32_t* sums) const {
+    each_column(column, columns, [&](int i, int64_t at) {
+      out[(part * rows + row) * columns + at] =
+          units.value(part * rows + row, part * columns + at, sums[i]);
+    });
+  }
+};
+
+/// Parts [boards, heads], of which the heads' results lie side by side. What the left bytes lack of
+/// the shares is 128, so that sums lack 128 times the right row's.
+struct StoreShares {
+  Units units;
+  const int32_t* right_sums;
+  int64_t heads;
+  int64_t rows, columns;  // of a part
+  float* out;
+  __device__ void operator()(int64_t part, int64_t row, int64_t column, const int32_t* sums) const {
+    each_column(column, columns, [&](int i, int64_t at) {
+      const int64_t place = ((part / heads * rows + row) * heads + part % heads) * columns + at;
+      const int64_t right_row = part * columns + at;
+      out[place] = units.value(part * rows + row, right_row, sums[i] + 128 * right_sums[right_row]);
+    });
+  }
+};
+
 template <class Store>
-void run(const char* name, const Integers& left, const Integers& right, const Store& store,
-         Stream stream) {
-  const int64_t tiles = static_cast<int64_t>(blocks_for(left.rows, kTile)) *
-                        static_cast<int64_t>(blocks_for(right.rows, kTile));
-  launch(name, product_kernel<Store>, tiles, kThreads, stream, left, right, store);
+void run(const char* name, const Integers& left, const Integers& right, int64_t parts,
+         const Store& store, Stream stream) {
+  const int64_t tiles = tiles_of(left.rows / parts) * tiles_of(right.rows / parts);
+  launch(name, product_kernel<Store>, parts * tiles, kThreads, stream, left, right, parts, store);
 }
 
 }  // namespace
 
 void multiply_swiglu(const Integers& left, const Integers& right, float* act, Stream stream) {
-  run("multiply_swiglu", left, right, StoreSwiglu{{left.units, right.units}, right.rows / 2, act},
-      stream);
+  run("multiply_swiglu", left, right, 1,
+      StoreSwiglu{{left.units, right.units}, right.rows / 2, act}, stream);
 }
 
 void multiply(const Integers& left, const Integers& right, float* out, Stream stream) {
-  run("multiply", left, right, StoreValues{{left.units, right.units}, right.rows, 0, out}, stream);
+  run("multiply", left, right, 1, StoreValues{{left.units, right.units}, right.rows, 0, out},
+      stream);
 }
 
 void multiply_transposed(const Integers& left, const Integers& right, int64_t matrix_rows,
                          float* out, Stream stream) {
-  run("multiply_transposed", left, right,
+  run("multiply_transposed", left, right, 1,
       StoreValues{{left.units, right.units}, right.rows, matrix_rows, out}, stream);
+}
+
+void multiply_parts(const Integers& left, const Integers& right, int64_t matrices, float* out,
+                    Stream stream) {
+  run("multiply_parts", left, right, matrices,
+      StoreParts{{left.units, right.units}, left.rows / matrices, right.rows / matrices, out},
+      stream);
+}
+
+void multiply_shares(const Integers& shares, const Integers& right, const int32_t* right_sums,
+                     int64_t boards, int64_t heads, float* out, Stream stream) {
+  const int64_t parts = boards * heads;
+  run("multiply_shares", shares, right, parts,
+      StoreShares{{shares.units, right.units},
+                  right_sums,
+                  heads,
+                  shares.rows / parts,
+                  right.rows / parts,
+                  out},
+      stream);
 }
 
 }  // namespace driftless::lab::cuda
