@@ -23,6 +23,7 @@
 #include "driftless/lab/quant/qat_plan.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
 #include "driftless/lab/train/train_loop.h"
+#include "driftless/lab/train/travel.h"
 #include "driftless/lab/widen.h"
 #include "driftless/reason/plan/calibrate.h"
 #include "driftless/store/checkpoint.h"
@@ -228,6 +229,10 @@ void run_narrow(const std::filesystem::path& weights, const std::filesystem::pat
   const model::ModelConfig narrow = narrowed_config(config, {width, expansion});
   save_weights(out, narrow, narrowed_weights(config, load_weights(weights, config), narrow), 0,
                store::DType::F32);
+}
+
+void run_travel(const std::filesystem::path& state, const std::filesystem::path& out) {
+  save_for_travel(state, out);
 }
 
 }  // namespace driftless::lab

@@ -77,4 +77,7 @@ void run_widen(const std::filesystem::path& weights, const std::filesystem::path
 void run_narrow(const std::filesystem::path& weights, const std::filesystem::path& out,
                 int64_t width, double expansion);
 
+/// Writes a run's state as it travels, see train/travel.h.
+void run_travel(const std::filesystem::path& state, const std::filesystem::path& out);
+
 }  // namespace driftless::lab

@@ -213,6 +213,18 @@ void add_narrow(const Verb& verb) {
   });
 }
 
+void add_travel(const Verb& verb) {
+  struct Options {
+    std::string state;
+    std::string out;
+  };
+  auto options = std::make_shared<Options>();
+  verb.add_input("STATE", options->state, "state.safetensors of a run").required();
+  verb.add_output("--out", options->out, "state to write").required();
+  verb.example("driftless train travel run/state.safetensors --out small/state.safetensors");
+  verb.runs([options] { lab::run_travel(options->state, options->out); });
+}
+
 }  // namespace
 
 void add_qat_command(const Verb& verb) {
@@ -236,6 +248,8 @@ void add_train_command(const Verb& verb) {
   add_widen(verb.add_verb("widen", "a model of twice the width that computes the same"));
   add_narrow(verb.add_verb(
       "narrow", "a narrower model to train on from, of the channels with the largest weights"));
+  add_travel(verb.add_verb(
+      "travel", "a run's state in 10 bytes a weight, to go on with it on another machine"));
   verb.example(
       "driftless train recipes/sudoku-4x4.toml --out run\n"
       "Ctrl-C or SIGTERM saves the run as its last whole step left it and exits with 128 + the "

@@ -112,14 +112,6 @@ std::optional<Carry> load_carry(const std::filesystem::path& path, at::Device de
                             : TensorStates{}};
 }
 
-int64_t read_step(const store::Safetensors& file) {
-  const auto found = file.metadata().find("step");
-  const auto step = found == file.metadata().end() ? std::nullopt : parse_int(found->second);
-  DRIFTLESS_REQUIRE(step.has_value() && *step >= 0, ErrorCode::BadFile, file.where(),
-                    ": metadata 'step'; expected a step count");
-  return *step;
-}
-
 /// "L_level.cycles.3.layers.0..." is called "L_level.layers.0..." in a tied model.
 std::string tied_name(const std::string& name) {
   constexpr std::string_view kCycles = ".cycles.";
@@ -167,6 +159,14 @@ void save_run(const std::filesystem::path& folder, const RunState& state, const 
   remove_leftovers(folder, state.step);
 }
 
+int64_t state_step(const store::Safetensors& file) {
+  const auto found = file.metadata().find("step");
+  const auto step = found == file.metadata().end() ? std::nullopt : parse_int(found->second);
+  DRIFTLESS_REQUIRE(step.has_value() && *step >= 0, ErrorCode::BadFile, file.where(),
+                    ": metadata 'step'; expected a step count");
+  return *step;
+}
+
 bool has_run(const std::filesystem::path& folder) {
   return std::filesystem::exists(state_path(folder));
 }
@@ -175,11 +175,16 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
                    at::ScalarType activations, at::Device device) {
   const store::Safetensors file = store::read_safetensors(state_path(folder));
   const int64_t size = ParameterLayout(config).size();
+  // Of a state that travels some are bfloat16.
   const auto flat = [&](const std::string& name) {
-    return read_tensor(file, name, {size}, device);
+    const at::Tensor tensor = read_tensor(file, name, {size}, device);
+    DRIFTLESS_REQUIRE(tensor.is_floating_point(), ErrorCode::BadFile, file.where(), ": tensor '",
+                      name, "'; got ", at::toString(tensor.scalar_type()),
+                      ", expected F32 or BF16");
+    return tensor.to(at::kFloat);
   };
   LoadedRun run;
-  run.state.step = read_step(file);
+  run.state.step = state_step(file);
   const auto recipe = file.metadata().find("recipe");
   DRIFTLESS_REQUIRE(recipe != file.metadata().end(), ErrorCode::BadFile, file.where(),
                     ": no metadata 'recipe'");
@@ -187,7 +192,9 @@ LoadedRun load_run(const std::filesystem::path& folder, const model::ModelConfig
   run.state.optimizer = fresh_optimizer_state(flat("values"), activations);
   run.state.optimizer.moment1 = flat("moment1");
   run.state.optimizer.moment2 = flat("moment2");
-  run.state.optimizer.ema = flat("ema");
+  run.state.optimizer.ema = file.tensors().contains(kTravellingAverage)
+                                ? run.state.optimizer.values + flat(kTravellingAverage)
+                                : flat("ema");
   for (const model::ParamSpec& spec : model::parameters(config))
     if (spec.role != model::ParamRole::Weight)
       extra_tensor(run.state, spec) = read_tensor(file, spec.name, spec.shape, device);

@@ -2,7 +2,8 @@
 // A training run on disk: what is needed to go on as if it had never stopped. The folder holds
 // state.safetensors (weights, moments, average) and carry-<step>.safetensors (boards and states in
 // flight). The carry is written first and named by its step, so a kill at any moment leaves a
-// complete pair; a state without its carry resumes with all slots free.
+// complete pair; a state without its carry resumes with all slots free. A state may also have the
+// form of train/travel.h.
 #pragma once
 
 #include <filesystem>
@@ -39,6 +40,10 @@ struct LoadedRun {
   RunState state;  ///< gradients zero, copy in `activations`; all on `device`
   std::optional<Carry> carry;
 };
+/// The average less the weights, in place of 'ema' in a state that travels.
+inline constexpr const char* kTravellingAverage = "ema_less_values";
+/// The step that a state file was saved after. Throws BadFile.
+int64_t state_step(const store::Safetensors& file);
 /// Whether the folder holds a run to resume.
 bool has_run(const std::filesystem::path& folder);
 /// Throws Io or BadFile.

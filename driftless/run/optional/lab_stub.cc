@@ -27,6 +27,9 @@ void run_widen(const std::filesystem::path&, const std::filesystem::path&, uint6
 void run_narrow(const std::filesystem::path&, const std::filesystem::path&, int64_t, double) {
   no_torch("train narrow");
 }
+void run_travel(const std::filesystem::path&, const std::filesystem::path&) {
+  no_torch("train travel");
+}
 
 TorchType parse_torch_type(std::string_view) { no_torch("--device"); }
 std::unique_ptr<reason::Reasoner> make_torch_reasoner(const store::Checkpoint&,

@@ -15,7 +15,7 @@ TEST(TrainCommand, WithoutLibtorchSaysHowToGetIt) {
   if (DRIFTLESS_HAS_LAB) GTEST_SKIP() << "this build has libtorch";
   for (const char* arguments :
        {"train recipe.toml", "train check", "train disjoint recipe.toml", "train widen a --out b",
-        "train narrow a --width 8 --out b", "bench train recipe.toml"})
+        "train narrow a --width 8 --out b", "train travel a --out b", "bench train recipe.toml"})
     expect_failure(driftless(arguments), kUnsupported, "libtorch-dev");
 }
 

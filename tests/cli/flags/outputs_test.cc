@@ -99,6 +99,7 @@ const std::vector<Command> kCommands = {
     {"data convert @in --out OUT", "--out", "IN"},
     {"train widen @in --out OUT", "--out", "WEIGHTS"},
     {"train narrow @in --width 8 --out OUT", "--out", "WEIGHTS"},
+    {"train travel @in --out OUT", "--out", "STATE"},
     {"export onnx @in OUT", "OUT", "MODEL"},
     {"web OUT --model @in", "out", "--model"}};
 
