@@ -215,12 +215,16 @@ void run_disjoint(const TrainRequest& request, const Talk& talk) {
   require_disjoint(read_recipe(request.recipe), request.data, talk);
 }
 
-void run_widen(const std::filesystem::path& weights, const std::filesystem::path& out,
-               uint64_t seed) {
-  const model::ModelConfig config = store::load_checkpoint(weights).config;
-  Rng rng(seed);
-  save_weights(out, widened_config(config),
-               widened_weights(config, load_weights(weights, config), rng), 0, store::DType::F32);
+void run_widen(const WidenRequest& request, const Talk& talk) {
+  const model::ModelConfig config = store::load_checkpoint(request.weights).config;
+  Rng rng(request.seed);
+  const NamedTensors narrow = load_weights(request.weights, config);
+  const NamedTensors wide = widened_weights(config, narrow, find_split(request.split), rng);
+  save_weights(request.out, widened_config(config), wide, 0, store::DType::F32);
+  char line[80];
+  std::snprintf(line, sizeof(line), "kurtosis of split weights: %.2f before, %.2f after",
+                split_kurtosis(config, narrow, narrow), split_kurtosis(config, narrow, wide));
+  talk(line);
 }
 
 void run_narrow(const std::filesystem::path& weights, const std::filesystem::path& out,

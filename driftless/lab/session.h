@@ -11,6 +11,7 @@
 
 #include "driftless/lab/progress.h"
 #include "driftless/lab/reasoner/torch_reasoner.h"
+#include "driftless/lab/split.h"
 
 namespace driftless::lab {
 
@@ -69,9 +70,14 @@ void run_check(const std::string& device, const MakeNative& make_native, const T
 /// Throws BadConfig when a file of the recipe's pool holds evaluation boards up to symmetry.
 void run_disjoint(const TrainRequest& request, const Talk& talk);
 
-/// Writes weights of twice the width that compute the same, see widen.h.
-void run_widen(const std::filesystem::path& weights, const std::filesystem::path& out,
-               uint64_t seed);
+struct WidenRequest {
+  std::string weights;
+  std::string out;
+  std::string split{kSplits[0].name};
+  uint64_t seed = 1;
+};
+/// Writes weights of twice the width that compute the same, see widen.h; says their kurtosis.
+void run_widen(const WidenRequest& request, const Talk& talk);
 
 /// Writes a start for a model of these sizes, see narrow.h; expansion 0 keeps the model's.
 void run_narrow(const std::filesystem::path& weights, const std::filesystem::path& out,

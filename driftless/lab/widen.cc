@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/widen.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "driftless/base/error.h"
@@ -9,8 +10,8 @@
 namespace driftless::lab {
 namespace {
 
-at::Tensor split_inputs(const at::Tensor& weight, Rng& rng) {
-  const at::Tensor share = truncated_normal(weight.sizes().vec(), 0.5, rng).add_(0.5);
+at::Tensor split_inputs(const at::Tensor& weight, const Split& split, Rng& rng) {
+  const at::Tensor share = truncated_normal(weight.sizes().vec(), split.deviation, rng).add_(0.5);
   return at::cat({weight * share, weight * (1.0 - share)}, 1);
 }
 
@@ -21,20 +22,35 @@ at::Tensor repeat_rows(const at::Tensor& weight, int64_t halves) {
       .reshape({2 * weight.size(0), weight.size(1)});
 }
 
-at::Tensor widened(const model::ParamSpec& spec, const at::Tensor& narrow, Rng& rng) {
+// Whether a matrix of the narrow model reads channels or inner neurons.
+bool is_split(const model::ParamSpec& wide, const at::Tensor& narrow) {
+  return wide.role == model::ParamRole::Weight && wide.name != model::kLogScaleName &&
+         !wide.name.ends_with("embedding_weight") && narrow.sizes() != at::IntArrayRef(wide.shape);
+}
+
+at::Tensor widened(const model::ParamSpec& spec, const at::Tensor& narrow, const Split& split,
+                   Rng& rng) {
   const std::string_view name = spec.name;
   if (spec.role == model::ParamRole::InitState || name == model::kLogScaleName)
     return narrow.repeat({2});
   // Look-ups are multiplied by sqrt(D).
   if (name.ends_with("embedding_weight")) return narrow.repeat({1, 2}) / std::sqrt(2.0);
-  if (narrow.sizes() == at::IntArrayRef(spec.shape)) return narrow.clone();
-  at::Tensor wide = split_inputs(narrow, rng);
+  if (!is_split(spec, narrow)) return narrow.clone();
+  at::Tensor wide = split_inputs(narrow, split, rng);
   if (wide.size(0) != spec.shape[0])
     wide = repeat_rows(wide, name.ends_with("gate_up_proj.weight") ? 2 : 1);
   return wide;
 }
 
 }  // namespace
+
+const Split& find_split(std::string_view name) {
+  const auto found = std::find_if(kSplits.begin(), kSplits.end(),
+                                  [&](const Split& split) { return split.name == name; });
+  DRIFTLESS_REQUIRE(found != kSplits.end(), ErrorCode::InvalidArgument, "widen: split; got '", name,
+                    "', expected random or even");
+  return *found;
+}
 
 model::ModelConfig widened_config(const model::ModelConfig& config) {
   model::ModelConfig wide = config;
@@ -49,15 +65,31 @@ model::ModelConfig widened_config(const model::ModelConfig& config) {
 }
 
 NamedTensors widened_weights(const model::ModelConfig& config, const NamedTensors& named,
-                             Rng& rng) {
+                             const Split& split, Rng& rng) {
   NamedTensors wide;
   for (const model::ParamSpec& spec : model::parameters(widened_config(config))) {
     const auto found = named.find(spec.name);
     DRIFTLESS_REQUIRE(found != named.end(), ErrorCode::BadFile, "widen: no tensor '", spec.name,
                       "'; expected every weight of the model");
-    wide[spec.name] = widened(spec, found->second, rng);
+    wide[spec.name] = widened(spec, found->second, split, rng);
   }
   return wide;
+}
+
+double split_kurtosis(const model::ModelConfig& config, const NamedTensors& narrow,
+                      const NamedTensors& named) {
+  double sum = 0;
+  int64_t count = 0;
+  for (const model::ParamSpec& spec : model::parameters(widened_config(config))) {
+    if (!is_split(spec, narrow.at(spec.name))) continue;
+    const at::Tensor squares = named.at(spec.name).to(at::kDouble).square();
+    // A head that starts at zero has none.
+    const double second = squares.mean().item<double>();
+    if (second == 0) continue;
+    sum += squares.square().mean().item<double>() / (second * second);
+    ++count;
+  }
+  return sum / static_cast<double>(count);
 }
 
 }  // namespace driftless::lab

@@ -4,6 +4,7 @@
 
 #include "driftless/base/rng.h"
 #include "driftless/lab/net/parameters.h"
+#include "driftless/lab/split.h"
 #include "driftless/model/config.h"
 
 namespace driftless::lab {
@@ -13,9 +14,14 @@ namespace driftless::lab {
 model::ModelConfig widened_config(const model::ModelConfig& config);
 
 /// Weights of widened_config(config) that compute what `named` computes: every channel exists
-/// twice, and each weight that reads a channel is split at random between the two, by shares with
-/// mean 1/2 and standard deviation 1/2. The shares keep a weight's scale at 1/sqrt(fan in) and give
-/// the twins different gradients, so that training tells them apart.
-NamedTensors widened_weights(const model::ModelConfig& config, const NamedTensors& named, Rng& rng);
+/// twice, and each weight that reads it is split between the two.
+NamedTensors widened_weights(const model::ModelConfig& config, const NamedTensors& named,
+                             const Split& split, Rng& rng);
+
+/// The fourth moment about zero over the square of the second, which a normal distribution has 3
+/// of: the mean over the matrices that widening splits, as `named` has them, the narrow ones or the
+/// wide ones. Matrices of zeros are left out.
+double split_kurtosis(const model::ModelConfig& config, const NamedTensors& narrow,
+                      const NamedTensors& named);
 
 }  // namespace driftless::lab

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/widen.h"
 
+#include <cmath>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "driftless/lab/net/recursive_net.h"
+#include "driftless/lab/train/trainer.h"
 #include "driftless/model/shapes.h"
 
 #include "tests/lab/tiny_run.h"
@@ -29,12 +33,16 @@ StepOutput one_step(const model::ModelConfig& config, const NamedTensors& named)
   return net.step(net.initial_states(2), {tokens, {}});
 }
 
-TEST(Widen, KeepsTheFunction) {
+class WidenBy : public ::testing::TestWithParam<Split> {};
+INSTANTIATE_TEST_SUITE_P(Splits, WidenBy, ::testing::ValuesIn(kSplits),
+                         [](const auto& split) { return std::string(split.param.name); });
+
+TEST_P(WidenBy, KeepsTheFunction) {
   const model::ModelConfig config = narrow_config();
   Rng rng(3);
   NamedTensors named = initial_weights(config, rng);
   named["q_head.weight"] = truncated_normal({2, 64}, 0.3, rng);
-  const NamedTensors wide = widened_weights(config, named, rng);
+  const NamedTensors wide = widened_weights(config, named, GetParam(), rng);
   const StepOutput expected = one_step(config, named);
   const StepOutput got = one_step(widened_config(config), wide);
   // Both are float32 sums of at most 512 terms, taken in 2*(2*2+2)*4 products one after the other.
@@ -44,15 +52,54 @@ TEST(Widen, KeepsTheFunction) {
             bound + 48 * 512 * 0x1p-24 * expected.halt.abs().max().item<double>());
 }
 
-TEST(Widen, TwinsReadDifferentWeights) {
+TEST_P(WidenBy, TwinsReadDifferentWeights) {
   const model::ModelConfig config = narrow_config();
   Rng rng(3);
-  const NamedTensors wide = widened_weights(config, initial_weights(config, rng), rng);
+  const NamedTensors wide = widened_weights(config, initial_weights(config, rng), GetParam(), rng);
   const at::Tensor down = wide.at("L_level.layers.0.mlp.down_proj.weight");
   const int64_t inner = down.size(1) / 2;
   EXPECT_FALSE(at::equal(down.narrow(1, 0, inner), down.narrow(1, inner, inner)));
   for (const model::ParamSpec& spec : model::parameters(widened_config(config)))
     EXPECT_EQ(wide.at(spec.name).sizes(), at::IntArrayRef(spec.shape)) << spec.name;
+}
+
+TEST_P(WidenBy, GradientsTellTwinsApart) {
+  Recipe recipe = testing::tiny_recipe();
+  recipe.model = widened_config(narrow_config());
+  Rng rng(3);
+  const NamedTensors wide =
+      widened_weights(narrow_config(), initial_weights(narrow_config(), rng), GetParam(), rng);
+  Trainer trainer(recipe, testing::tiny_pool(), {fresh_run(recipe, wide, at::kCPU), std::nullopt},
+                  {});
+  trainer.step();
+  const at::Tensor grads =
+      ParameterLayout(recipe.model)
+          .view(trainer.state().optimizer.grads, "L_level.layers.0.mlp.down_proj.weight");
+  // Rows write channels, whose copies differ in who reads them alone.
+  const int64_t width = grads.size(0) / 2;
+  const at::Tensor first = grads.narrow(0, 0, width);
+  const double difference = (first - grads.narrow(0, width, width)).norm().item<double>();
+  RecordProperty("relative", std::to_string(difference / first.norm().item<double>()));
+  // Rounding of equal gradients: sums of batch, positions and readers, fewer than 2^15 terms.
+  EXPECT_GT(difference, 0x1p15 * 0x1p-24 * first.norm().item<double>());
+}
+
+TEST(Widen, AnEvenSplitKeepsKurtosis) {
+  const model::ModelConfig config = narrow_config();
+  Rng rng(3);
+  const NamedTensors named = initial_weights(config, rng);
+  const double before = split_kurtosis(config, named, named);
+  const auto after = [&](const char* split) {
+    return split_kurtosis(config, named, widened_weights(config, named, find_split(split), rng));
+  };
+  // Halves differ from 1/2 by n with |n| <= 2.28 / 16, so that both copies together have fourth
+  // moments of at most 1/16 + 3/2 n^2 + n^4 of the weight's, and squares of at least a quarter.
+  constexpr double kMost = 2.28 / 16;
+  const double bound = (1.0 / 16 + 1.5 * kMost * kMost + std::pow(kMost, 4)) * 16;
+  EXPECT_LT(after("even"), before * bound);
+  EXPECT_GT(after("random"), before * 2);
+  expect_error(ErrorCode::InvalidArgument, "got 'odd', expected random or even",
+               [&] { find_split("odd"); });
 }
 
 TEST(Widen, RefusesWhatDoesNotDouble) {
@@ -68,7 +115,7 @@ TEST(Widen, LearnedNoiseIsThatOfBothCopiesOfAChannel) {
   NamedTensors named = initial_weights(config, rng);
   const std::string noise(model::kLogScaleName);
   named[noise] = at::arange(64, at::kFloat);
-  const NamedTensors wide = widened_weights(config, named, rng);
+  const NamedTensors wide = widened_weights(config, named, kSplits[0], rng);
   EXPECT_TRUE(at::equal(wide.at(noise), at::cat({named[noise], named[noise]})));
 }
 

@@ -176,18 +176,18 @@ void add_disjoint(const Verb& verb) {
 }
 
 void add_widen(const Verb& verb) {
-  struct Options {
-    std::string weights;
-    std::string out;
-    uint64_t seed = 1;
-  };
-  auto options = std::make_shared<Options>();
-  verb.add_input("WEIGHTS", options->weights, "checkpoint to grow").required();
-  const Flag out = verb.add_output("--out", options->out, "checkpoint to write").required();
+  auto request = std::make_shared<lab::WidenRequest>();
+  verb.add_input("WEIGHTS", request->weights, "checkpoint to grow").required();
+  const Flag out = verb.add_output("--out", request->out, "checkpoint to write").required();
   verb.accepts_old("--output", out);
-  verb.add_option("--seed", options->seed, "seed of the random shares").shows_default();
+  verb.add_option("--split", request->split,
+                  "shares of a weight between the copies of what it reads: half of it and a random "
+                  "half more or less, or a sixteenth, which keeps the kurtosis")
+      .one_of(names_of(lab::kSplits))
+      .shows_default();
+  verb.add_option("--seed", request->seed, "seed of the random shares").shows_default();
   verb.example("driftless train widen models/sudoku-small.safetensors --out wide.st");
-  verb.runs([options] { lab::run_widen(options->weights, options->out, options->seed); });
+  verb.runs([request] { lab::run_widen(*request, print_line); });
 }
 
 void add_narrow(const Verb& verb) {

@@ -21,9 +21,7 @@ TrainBench bench_training(const TrainRequest&, int64_t, const BenchListener&) {
 }
 void run_check(const std::string&, const MakeNative&, const Talk&) { no_torch("train check"); }
 void run_disjoint(const TrainRequest&, const Talk&) { no_torch("train disjoint"); }
-void run_widen(const std::filesystem::path&, const std::filesystem::path&, uint64_t) {
-  no_torch("train widen");
-}
+void run_widen(const WidenRequest&, const Talk&) { no_torch("train widen"); }
 void run_narrow(const std::filesystem::path&, const std::filesystem::path&, int64_t, double) {
   no_torch("train narrow");
 }
