@@ -86,22 +86,24 @@ TEST_F(Legs, PiecesThatAreNotTheFileAreNamed) {
 
 class GpuTrain : public Legs {
  protected:
-  /// A folder as `prepare` leaves it, without what only a build needs.
+  /// A folder as `prepare` leaves it, with a file for all sources.
   GpuTrain() {
-    for (const char* script : {"gpu_train", "pieces"}) {
-      std::filesystem::create_directories(dir_.path() / "folder/source/scripts");
+    for (const char* folder : {"cmake", "driftless", "scripts", "../deps"})
+      std::filesystem::create_directories(dir_.path() / "folder/source" / folder);
+    for (const char* script : {"gpu_train", "pieces"})
       std::filesystem::copy_file(std::string(DRIFTLESS_SOURCE "/scripts/") + script,
                                  dir_.path() / "folder/source/scripts" / script);
-    }
+    write("folder/source/CMakeLists.txt", "project(driftless)\n");
+    write("folder/source/driftless/main.cc", "int main() {}\n");
     std::string recipe = kProgramRecipe;
     recipe.replace(recipe.find("steps = 60"), 10, "steps = 100000000");
     write("recipe.toml", recipe);
   }
+  [[nodiscard]] std::string gpu_train() const { return path("folder/source/scripts/gpu_train"); }
   [[nodiscard]] Outcome leg(const std::string& machine, const std::string& out) const {
     return run_program("OMP_NUM_THREADS=1 DEVICE=cpu WORK=" + path(machine) +
                        " BINARY=" + std::filesystem::absolute(DRIFTLESS_PROGRAM).string() + " " +
-                       path("folder/source/scripts/gpu_train") + " train " + path("recipe.toml") +
-                       " 2 " + path(out));
+                       gpu_train() + " train " + path("recipe.toml") + " 2 " + path(out));
   }
   /// Of the lines of a leg's metrics.
   [[nodiscard]] std::vector<int64_t> steps(const std::string& out) const {
@@ -126,6 +128,66 @@ TEST_F(GpuTrain, GoesOnOnAnotherMachine) {
   ASSERT_GT(steps("out1").back(), 0);
   EXPECT_GE(steps("out2").front(), steps("out1").back());
   EXPECT_GT(steps("out2").back(), steps("out1").back());
+}
+
+/// Machines whose compilers are scripts: cmake --build gives a program and a line of its log.
+class GpuBuild : public GpuTrain {
+ protected:
+  GpuBuild() {
+    write_tool("cmake", R"(case $1 in
+      --version) echo cmake 1 ;;
+      --build) mkdir -p "$2/bin"; cp /bin/true "$2/bin/driftless"; echo built >> "$BUILDS" ;;
+    esac)");
+    write_tool("nvcc", "echo nvcc ${NVCC:-1}");
+    write_tool("python3", "echo torch");
+  }
+  void write_tool(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(path("tools"));
+    write("tools/" + name, "#!/bin/sh\n" + text + "\n");
+    std::filesystem::permissions(path("tools/" + name), std::filesystem::perms::owner_all);
+  }
+  /// Runs a verb on a machine; the number of programs built on all of them so far.
+  int64_t after(const std::string& machine, const std::string& verb,
+                const std::string& environment = "") const {
+    const Outcome outcome =
+        run_program(environment + " BUILDS=" + path("builds") + " PATH=" + path("tools") +
+                    ":$PATH WORK=" + path(machine) + " " + gpu_train() + " " + verb);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::string builds = text_of(path("builds"));
+    return std::count(builds.begin(), builds.end(), '\n');
+  }
+  /// The packed program in a folder.
+  [[nodiscard]] std::filesystem::path program(const std::string& folder) const {
+    for (const auto& entry : std::filesystem::directory_iterator(dir_.path() / folder))
+      if (entry.path().extension() == ".gz") return entry.path();
+    return {};
+  }
+};
+
+TEST_F(GpuBuild, AProgramIsBuiltOnceForItsSourcesAndCompilers) {
+  EXPECT_EQ(after("machine1", "build"), 1);
+  EXPECT_EQ(after("machine1", "build"), 1);
+  after("machine1", "keep " + path("out"));
+  ASSERT_FALSE(program("out").empty());
+  std::filesystem::copy(program("out"), dir_.path() / "folder");
+  EXPECT_EQ(after("machine2", "build"), 1) << "run as it came";
+  after("machine2", "keep " + path("out2"));
+  EXPECT_FALSE(std::filesystem::exists(path("out2"))) << "it lies in the folder already";
+  EXPECT_EQ(after("machine3", "build", "NVCC=2"), 2) << "another compiler";
+  write("folder/source/driftless/main.cc", "int main() { return 1; }\n");
+  EXPECT_EQ(after("machine2", "build"), 3) << "other sources";
+}
+
+TEST_F(GpuBuild, ADamagedProgramIsBuiltAnew) {
+  after("machine1", "build");
+  after("machine1", "keep " + path("out"));
+  std::filesystem::copy(program("out"), dir_.path() / "folder");
+  std::filesystem::resize_file(program("folder"), 100);
+  EXPECT_EQ(after("machine2", "build"), 2);
+  write_tool("nvcc", "exit 1");
+  EXPECT_EQ(after("machine3", "build"), 3) << "a compiler that does not say which it is";
+  after("machine3", "keep " + path("out3"));
+  EXPECT_FALSE(std::filesystem::exists(path("out3")));
 }
 
 }  // namespace
