@@ -221,9 +221,12 @@ void run_widen(const WidenRequest& request, const Talk& talk) {
   const NamedTensors narrow = load_weights(request.weights, config);
   const NamedTensors wide = widened_weights(config, narrow, find_split(request.split), rng);
   save_weights(request.out, widened_config(config), wide, 0, store::DType::F32);
-  char line[80];
-  std::snprintf(line, sizeof(line), "kurtosis of split weights: %.2f before, %.2f after",
-                split_kurtosis(config, narrow, narrow), split_kurtosis(config, narrow, wide));
+  const Tails before = split_tails(config, narrow, narrow);
+  const Tails after = split_tails(config, narrow, wide);
+  char line[128];
+  std::snprintf(line, sizeof(line),
+                "split weights: kurtosis %.2f before, %.2f after; largest over rms %.2f, %.2f",
+                before.kurtosis, after.kurtosis, before.largest, after.largest);
   talk(line);
 }
 

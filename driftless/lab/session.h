@@ -76,7 +76,7 @@ struct WidenRequest {
   std::string split{kSplits[0].name};
   uint64_t seed = 1;
 };
-/// Writes weights of twice the width that compute the same, see widen.h; says their kurtosis.
+/// Writes weights of twice the width that compute the same, see widen.h; says their tails.
 void run_widen(const WidenRequest& request, const Talk& talk);
 
 /// Writes a start for a model of these sizes, see narrow.h; expansion 0 keeps the model's.

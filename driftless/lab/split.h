@@ -7,17 +7,21 @@
 
 namespace driftless::lab {
 
-/// One copy gets a random share of mean 1/2, the other the rest. Different shares tell the copies
-/// apart: with equal ones their gradients would stay equal.
+/// One copy gets half of the weight and something random, the other the rest. That tells the copies
+/// apart: with equal halves their gradients would stay equal.
 struct Split {
+  enum class Unit { Weight, Matrix };  ///< the weight itself, or its matrix's root mean square
+
   std::string_view name;
-  double deviation;  ///< of the shares, a normal distribution cut at two standard deviations
+  double deviation;  ///< of what is random, a normal distribution cut at two standard deviations
+  Unit unit;         ///< of the deviation
 };
 
-/// A share s turns the moments of a weight's distribution by those of s. "random" keeps the scale
-/// at 1/sqrt(fan in), E s^2 = 1/2, and multiplies the kurtosis by E s^4 / (E s^2)^2 = 2.3. "even"
-/// halves weights, and adds 6 % of kurtosis.
-inline constexpr std::array<Split, 2> kSplits = {{{"random", 1.0 / 2}, {"even", 1.0 / 16}}};
+/// "random" keeps the scale at 1/sqrt(fan in). Shares s multiply the kurtosis by E s^4 / (E s^2)^2
+/// = 2.3, and the largest weight over the root mean square by as much. "even" leaves both, since it
+/// moves large weights no more than small ones; weights are half as large.
+inline constexpr std::array<Split, 2> kSplits = {
+    {{"random", 1.0 / 2, Split::Unit::Weight}, {"even", 1.0 / 16, Split::Unit::Matrix}}};
 
 /// Throws InvalidArgument with the names that there are.
 const Split& find_split(std::string_view name);

@@ -11,8 +11,14 @@ namespace driftless::lab {
 namespace {
 
 at::Tensor split_inputs(const at::Tensor& weight, const Split& split, Rng& rng) {
-  const at::Tensor share = truncated_normal(weight.sizes().vec(), split.deviation, rng).add_(0.5);
-  return at::cat({weight * share, weight * (1.0 - share)}, 1);
+  const at::Tensor drawn = truncated_normal(weight.sizes().vec(), split.deviation, rng);
+  if (split.unit == Split::Unit::Weight) {
+    const at::Tensor share = drawn + 0.5;
+    return at::cat({weight * share, weight * (1.0 - share)}, 1);
+  }
+  const at::Tensor half = weight * 0.5;
+  const at::Tensor moved = drawn * weight.square().mean().sqrt();
+  return at::cat({half + moved, half - moved}, 1);
 }
 
 // A gate_up projection keeps all gate rows before all up rows.
@@ -76,20 +82,20 @@ NamedTensors widened_weights(const model::ModelConfig& config, const NamedTensor
   return wide;
 }
 
-double split_kurtosis(const model::ModelConfig& config, const NamedTensors& narrow,
-                      const NamedTensors& named) {
-  double sum = 0;
-  int64_t count = 0;
+Tails split_tails(const model::ModelConfig& config, const NamedTensors& narrow,
+                  const NamedTensors& named) {
+  Tails sum;
+  double count = 0;
   for (const model::ParamSpec& spec : model::parameters(widened_config(config))) {
     if (!is_split(spec, narrow.at(spec.name))) continue;
     const at::Tensor squares = named.at(spec.name).to(at::kDouble).square();
-    // A head that starts at zero has none.
     const double second = squares.mean().item<double>();
     if (second == 0) continue;
-    sum += squares.square().mean().item<double>() / (second * second);
+    sum.kurtosis += squares.square().mean().item<double>() / (second * second);
+    sum.largest += std::sqrt(squares.max().item<double>() / second);
     ++count;
   }
-  return sum / static_cast<double>(count);
+  return {sum.kurtosis / count, sum.largest / count};
 }
 
 }  // namespace driftless::lab

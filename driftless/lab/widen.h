@@ -18,10 +18,14 @@ model::ModelConfig widened_config(const model::ModelConfig& config);
 NamedTensors widened_weights(const model::ModelConfig& config, const NamedTensors& named,
                              const Split& split, Rng& rng);
 
-/// The fourth moment about zero over the square of the second, which a normal distribution has 3
-/// of: the mean over the matrices that widening splits, as `named` has them, the narrow ones or the
-/// wide ones. Matrices of zeros are left out.
-double split_kurtosis(const model::ModelConfig& config, const NamedTensors& narrow,
-                      const NamedTensors& named);
+/// What coarse formats of weights suffer from.
+struct Tails {
+  double kurtosis = 0;  ///< the fourth moment about zero over the square of the second
+  double largest = 0;   ///< magnitude over the root mean square
+};
+/// Means over the matrices that widening splits, as `named` has them, the narrow ones or the wide
+/// ones. Matrices of zeros, as heads are that nothing has trained, are left out.
+Tails split_tails(const model::ModelConfig& config, const NamedTensors& narrow,
+                  const NamedTensors& named);
 
 }  // namespace driftless::lab

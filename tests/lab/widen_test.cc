@@ -84,20 +84,24 @@ TEST_P(WidenBy, GradientsTellTwinsApart) {
   EXPECT_GT(difference, 0x1p15 * 0x1p-24 * first.norm().item<double>());
 }
 
-TEST(Widen, AnEvenSplitKeepsKurtosis) {
+TEST(Widen, AnEvenSplitKeepsTails) {
   const model::ModelConfig config = narrow_config();
   Rng rng(3);
   const NamedTensors named = initial_weights(config, rng);
-  const double before = split_kurtosis(config, named, named);
+  const Tails before = split_tails(config, named, named);
   const auto after = [&](const char* split) {
-    return split_kurtosis(config, named, widened_weights(config, named, find_split(split), rng));
+    return split_tails(config, named, widened_weights(config, named, find_split(split), rng));
   };
-  // Halves differ from 1/2 by n with |n| <= 2.28 / 16, so that both copies together have fourth
-  // moments of at most 1/16 + 3/2 n^2 + n^4 of the weight's, and squares of at least a quarter.
+  // In units of a matrix's root mean square, its weights w become w / 2 + n and w / 2 - n with
+  // |n| <= 2.28 / 16: fourth moments of w^4 / 16 + 3/2 w^2 n^2 + n^4, squares of at least a
+  // quarter.
   constexpr double kMost = 2.28 / 16;
-  const double bound = (1.0 / 16 + 1.5 * kMost * kMost + std::pow(kMost, 4)) * 16;
-  EXPECT_LT(after("even"), before * bound);
-  EXPECT_GT(after("random"), before * 2);
+  const Tails even = after("even");
+  EXPECT_LT(even.kurtosis, before.kurtosis + 24 * kMost * kMost + 16 * std::pow(kMost, 4));
+  EXPECT_LT(even.largest, before.largest + 2 * kMost);
+  const Tails random = after("random");
+  EXPECT_GT(random.kurtosis, before.kurtosis * 2);
+  EXPECT_GT(random.largest, before.largest * 1.5);
   expect_error(ErrorCode::InvalidArgument, "got 'odd', expected random or even",
                [&] { find_split("odd"); });
 }

@@ -180,9 +180,10 @@ void add_widen(const Verb& verb) {
   verb.add_input("WEIGHTS", request->weights, "checkpoint to grow").required();
   const Flag out = verb.add_output("--out", request->out, "checkpoint to write").required();
   verb.accepts_old("--output", out);
-  verb.add_option("--split", request->split,
-                  "shares of a weight between the copies of what it reads: half of it and a random "
-                  "half more or less, or a sixteenth, which keeps the kurtosis")
+  verb.add_option(
+          "--split", request->split,
+          "shares of a weight between the copies of what it reads: random ones, or halves but "
+          "for little noise, which keep large weights from standing out more")
       .one_of(names_of(lab::kSplits))
       .shows_default();
   verb.add_option("--seed", request->seed, "seed of the random shares").shows_default();
