@@ -103,6 +103,14 @@ constexpr int scale_bits(ScaleFormat format) noexcept {
   return format == ScaleFormat::Float32 ? 32 : format == ScaleFormat::Float16 ? 16 : 8;
 }
 
+/// How many fraction bits scales have within an octave.
+constexpr int fraction_bits(ScaleFormat format) noexcept {
+  if (format == ScaleFormat::Float32) return kFloatMantissaBits;
+  if (format == ScaleFormat::Float16) return Fp16::element({}).mantissa_bits;
+  return format == ScaleFormat::E4m4 ? E4m4u::element().mantissa_bits
+                                     : E5m3u::element().mantissa_bits;
+}
+
 /// The code of a scale; requires another format than Float32.
 constexpr uint16_t encode_scale(ScaleFormat format, float scale) noexcept {
   if (format == ScaleFormat::E5m3) return E5m3u::encode(scale);

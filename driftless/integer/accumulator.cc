@@ -36,8 +36,8 @@ QuantizedMatrix block_of(const QuantizedMatrix& matrix, int64_t block) {
   return out;
 }
 
-/// Blocks with scale= as the integers that they come to, one scale a row.
-QuantizedMatrix on_one_scale(const QuantizedMatrix& matrix) {
+/// Blocks with scale= as the integers that they come to.
+QuantizedMatrix as_integers(const QuantizedMatrix& matrix) {
   return matrix.spec.has_scale_codes() ? quant::integer_rows(matrix) : matrix;
 }
 
@@ -150,7 +150,7 @@ std::vector<int64_t> exponent_spread(const QuantizedMatrix& matrix) {
 
 AccumulatedProduct::AccumulatedProduct(const QuantizedMatrix& matrix, const KernelSet& set)
     : set_(&set), form_(), k_(matrix.cols), whole_(make_panels(matrix, set)) {
-  const QuantizedMatrix right = on_one_scale(matrix);
+  const QuantizedMatrix right = as_integers(matrix);
   RowShifts shifts = row_shifts(right);
   form_ = shifts.form;
   const int64_t blocks = (k_ + kBlock - 1) / kBlock;

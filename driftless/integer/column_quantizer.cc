@@ -20,6 +20,11 @@ bool is_plain_token(const quant::QuantSpec& spec) {
   return spec.granularity == Granularity::Token && spec.calibration == quant::Calibration{};
 }
 
+IntegerForm form_of(const quant::QuantSpec& spec) {
+  if (spec.has_scale_codes()) return {.window = quant::integer_window(spec)};
+  return {spec.format->element.bits, spec.is_in_blocks() ? spec.window : 0};
+}
+
 /// What shift_panel does, for one column, whatever its scale.
 void finish_column(const PanelToShift& args, int64_t width, int64_t column) noexcept {
   int top = 0;
@@ -57,7 +62,8 @@ void finish_column(const PanelToShift& args, int64_t width, int64_t column) noex
 
 bool ColumnQuantizer::suits(const quant::QuantSpec& spec, const KernelSet& set) {
   if (set.encoders == nullptr || spec.is_none()) return false;
-  if (spec.has_scale_codes()) return quant::has_byte_rows(spec) && knows_scaled_blocks(spec, set);
+  if (spec.has_scale_codes())
+    return quant::has_integer_rows(spec) && knows_scaled_blocks(spec, set);
   if (spec.granularity != Granularity::Block) return is_plain_token(spec);
   return spec.group == kBlock && spec.window != quant::kNoWindow &&
          set.encoders->knows(formats::block_scaling(spec.format->element, spec.rule));
@@ -68,8 +74,7 @@ ColumnQuantizer::ColumnQuantizer(const quant::QuantSpec& spec, const KernelSet& 
       scales_{spec.format->element, spec.scale_rule()},
       set_(&set),
       scaling_(formats::block_scaling(spec.format->element, spec.rule)),
-      form_{spec.has_scale_codes() ? 8 : spec.format->element.bits,
-            spec.granularity == Granularity::Block ? spec.window : int64_t{0}},
+      form_(form_of(spec)),
       has_blocks_(spec.is_in_blocks()),
       has_fractions_(spec.has_scale_codes()),
       window_(spec.window) {}
@@ -115,6 +120,7 @@ bool ColumnQuantizer::encode_block(const float* x, int64_t stride, int64_t block
 }
 
 void ColumnQuantizer::finish(ColumnPanel& out) const noexcept {
+  int32_t* const shifts = form_.fits_bytes() ? nullptr : out.shifts.data();
   if (has_fractions_)
     return set_->encoders->multiply_panel(scales_, {.steps = out.steps.data(),
                                                     .step_count = steps_of(out.k),
@@ -123,7 +129,8 @@ void ColumnQuantizer::finish(ColumnPanel& out) const noexcept {
                                                     .window = window_,
                                                     .flip = set_->row_flip,
                                                     .starts = out.starts.data(),
-                                                    .column_scales = out.scales.data()});
+                                                    .column_scales = out.scales.data(),
+                                                    .shifts = shifts});
   const PanelToShift args{.steps = out.steps.data(),
                           .step_count = steps_of(out.k),
                           .scales = out.codes.data(),
@@ -134,7 +141,7 @@ void ColumnQuantizer::finish(ColumnPanel& out) const noexcept {
                           .flip = set_->row_flip,
                           .starts = out.starts.data(),
                           .column_scales = out.scales.data(),
-                          .shifts = form_.fits_bytes() ? nullptr : out.shifts.data()};
+                          .shifts = shifts};
   if (set_->encoders->shift_panel(args)) return;
   for (int64_t column = 0; column < set_->columns; ++column)
     finish_column(args, set_->columns, column);

@@ -305,9 +305,9 @@ void require_supported(const quant::QuantSpec& spec) {
                     "native product: format '", to_string(spec), "'; expected mxint blocks of ",
                     kBlock, ", integers in blocks of ", kBlock,
                     " with scale=, or signed integers with a scale per tensor, channel or token");
-  DRIFTLESS_REQUIRE(!is_on_units || quant::has_byte_rows(spec), ErrorCode::Unsupported,
-                    "native product: format '", to_string(spec),
-                    "'; expected integers that fit a byte: at most four bits, and window=0");
+  DRIFTLESS_REQUIRE(!is_on_units || quant::has_integer_rows(spec), ErrorCode::Unsupported,
+                    "native product: format '", to_string(spec), "'; expected ",
+                    quant::kSuitsIntegers);
 }
 
 RowMatrix make_rows(const QuantizedMatrix& matrix, const KernelSet& set) {

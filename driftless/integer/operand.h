@@ -4,7 +4,8 @@
 //
 //   mxintN            mantissa * 2^(S - B),  scale 2^(B - fraction bits), B = T - window
 //   intN, one scale   code,                  scale as stored
-//   intN, scale=      value over the row's unit, which is its scale (quant/scale/window.h)
+//   intN, scale=      value over the row's unit, which is its scale; where that exceeds a byte,
+//                     what mxint8 has with quant::integer_rows (quant/scale/window.h)
 //
 // with S the exponent of the value's block and T the largest one of its row. The window is the
 // quantizer's; without one it is the widest spread among the blocks of a row that are not zero.
@@ -88,7 +89,7 @@ int64_t row_stride(int64_t k, const KernelSet& set) noexcept;
 int64_t panel_steps(int64_t k, const KernelSet& set) noexcept;
 
 /// Throws Unsupported for formats that are not integers with one scale a row, mx blocks of 32 or
-/// blocks of 32 with scale= whose rows are bytes.
+/// blocks of 32 with scale= whose rows are integers.
 void require_supported(const quant::QuantSpec& spec);
 
 /// Throw as require_supported, and BadFile for codes or scales that do not suit the shape or the

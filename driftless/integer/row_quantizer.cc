@@ -9,6 +9,7 @@
 #include "driftless/formats/e8m0fnu.h"
 #include "driftless/formats/float_bits.h"
 #include "driftless/integer/scaled_blocks.h"
+#include "driftless/quant/scale/window.h"
 
 namespace driftless::integer {
 namespace {
@@ -98,7 +99,7 @@ RowQuantizer::RowQuantizer(const quant::QuantSpec& spec, const KernelSet& set)
   has_encoders_ = is_block && set.encoders != nullptr && set.encoders->knows(block_scaling_);
   if (!spec.has_scale_codes()) return;
   require_code_scales(spec);
-  form_ = {};
+  form_ = {.window = quant::integer_window(spec)};
   has_encoders_ = knows_scaled_blocks(spec, set);
 }
 

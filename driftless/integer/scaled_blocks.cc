@@ -68,11 +68,14 @@ float finish_scaled_row(const RowFinish& finish, const ScaledRow& row) noexcept 
   float factors[kStretch];
   for (int64_t first = 0; first < row.blocks; first += kStretch) {
     const int64_t count = std::min(kStretch, row.blocks - first);
-    for (int64_t i = 0; i < count; ++i)
-      factors[i] = formats::decode_scale(format, row.scales[first + i]) / unit;
+    for (int64_t i = 0; i < count; ++i) {
+      const float scale = formats::decode_scale(format, row.scales[first + i]);
+      const int shift = quant::block_shift(finish.spec, scale, unit);
+      factors[i] = scale / unit * formats::power_of_two(-shift);
+      row.scales[first + i] = static_cast<uint8_t>(shift);
+    }
     multiply({row.codes + first * kBlock, count, factors, finish.set.row_flip});
   }
-  std::fill_n(row.scales, row.blocks, uint8_t{0});
   return unit;
 }
 

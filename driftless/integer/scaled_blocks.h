@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations in blocks with scale= as rows of a product: codes and scale codes block by block, and
-// once a row is complete its integers, the values over the row's unit (quant/scale/window.h).
+// once a row is complete its integers: bytes and shifts, which the unit makes values
+// (quant/scale/window.h).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ int64_t encode_scaled_blocks(const quant::QuantSpec& spec, const float* values, 
 struct ScaledRow {
   uint8_t* codes;
   int64_t blocks;
-  uint8_t* scales;  ///< codes, which end as zeros: nothing is left to shift
+  uint8_t* scales;  ///< codes, which end as the blocks' shifts
 };
 /// Who finishes it; without encoders that is the scalar truth.
 struct RowFinish {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "driftless/integer/row_quantizer.h"
 #include "driftless/quant/scale/window.h"
 #include "driftless/simulate/cpu_reasoner.h"
 #include "driftless/simulate/planned_model.h"
@@ -77,7 +78,7 @@ AccumulatorObserver::AccumulatorObserver(const store::Checkpoint& checkpoint,
     apply_window(layer.weights, matrix);
     integer::AccumulatedProduct product(matrix, integer::kernels());
     blank.weights.window = product.form().window;
-    blank.acts.window = std::max<int64_t>(layer.acts.window, 0);
+    blank.acts.window = integer::RowQuantizer(layer.acts, integer::kernels()).form().window;
     const uint64_t largest_act = integer::largest_integer(layer.acts, blank.acts.window);
     const uint64_t largest_weight = integer::largest_integer(layer.weights, blank.weights.window);
     blank.bits_for_weights = integer::bits_of_magnitude(product.largest_column_sum() * largest_act);

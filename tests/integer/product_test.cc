@@ -3,6 +3,8 @@
 // that the quantizer says the codes have.
 #include "driftless/integer/product.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -23,6 +25,11 @@ struct Pair {
 constexpr const char* kE5m3 = "int4/block32,scale=e5m3,window=0";
 constexpr const char* kE4m4 = "int3/block32,scale=e4m4,window=1";
 constexpr const char* kS4m3 = "int4_full/block32,scale=s4m3,window=0";
+/// The same with shifts, beside bytes of as many bits as they have.
+constexpr const char* kE5m3Shifted = "int4/block32,scale=e5m3,window=4";
+constexpr const char* kE4m4Shifted = "int3/block32,scale=e4m4,window=4";
+constexpr const char* kS4m3Shifted = "int4_full/block32,scale=s4m3,window=3";
+constexpr const char* kTwoBits = "int2_full/block32,scale=s4m3,window=3";
 
 /// Whole sums, sums per block on either side or both, two planes of digits, float scales.
 constexpr Pair kPairs[] = {
@@ -40,6 +47,13 @@ constexpr Pair kPairs[] = {
     {"mxint8,window=3", kE5m3},
     {kE4m4, "mxint4,window=4"},
     {kS4m3, "int8/channel"},
+    {kE5m3Shifted, kE5m3Shifted},
+    {kS4m3Shifted, kS4m3Shifted},
+    {kS4m3, kS4m3Shifted},
+    {kS4m3Shifted, kE5m3},
+    {kE4m4Shifted, "mxint4,window=4"},
+    {"int8/token", kE4m4Shifted},
+    {kTwoBits, "mxint8,window=3"},
 };
 
 ThreadPool& pool_of(int64_t threads) {
@@ -186,6 +200,78 @@ TEST(Product, RefusesWhatDoesNotFit) {
   const KernelSet other = kScalarKernels;
   EXPECT_ERROR(multiply(rows, make_panels(a, other), {out.data(), 3, 3}, pool_of(1)),
                ErrorCode::InvalidArgument, "kernel sets");
+}
+
+/// Rows of blocks whose codes and scales are chosen, as the integers that they stand for.
+struct HandMade {
+  quant::QuantizedMatrix matrix;
+  std::vector<int64_t> integers;  // over the rows' units
+};
+
+/// m / 2^shift to nearest, ties to even.
+int64_t shifted_to_even(int64_t m, int64_t shift) {
+  const int64_t unit = int64_t{1} << shift;
+  const int64_t whole = std::abs(m) / unit;
+  const int64_t rest = std::abs(m) % unit * 2;
+  const int64_t rounded = whole + (rest > unit || (rest == unit && whole % 2 == 1) ? 1 : 0);
+  return m < 0 ? -rounded : rounded;
+}
+
+/// Blocks 0 to window + 2 octaves below the first one, whose scales are 8 to 15 eighths of their
+/// octave with either sign; every fourth one is zero.
+HandMade hand_made(Shape shape, int64_t window, uint64_t seed) {
+  const std::string spec = "int4_full/block32,scale=s4m3,window=" + std::to_string(window);
+  HandMade made{{.spec = quant::parse_quant_spec(spec), .rows = shape.rows, .cols = shape.cols},
+                {}};
+  Rng rng(seed);
+  for (int64_t row = 0; row < shape.rows; ++row) {
+    for (int64_t first = 0; first < shape.cols; first += 32) {
+      const int64_t block = first / 32;
+      const int64_t below = block == 0 ? 0 : (row + block) % (window + 3);
+      const auto eighths = static_cast<int64_t>(8 + rng.below(8)) * (rng.below(2) == 0 ? 1 : -1);
+      made.matrix.scales.floats.push_back(
+          {.scale = static_cast<float>(std::ldexp(eighths, static_cast<int>(1 - below)))});
+      for (int64_t i = first; i < std::min(first + 32, shape.cols); ++i) {
+        const int64_t code = block % 4 == 3 ? 0 : static_cast<int64_t>(rng.below(16)) - 8;
+        made.matrix.codes.push_back(static_cast<uint8_t>(code & 15));
+        const int64_t shift = window - below;
+        made.integers.push_back(shift >= 0 ? code * eighths * (int64_t{1} << shift)
+                                           : shifted_to_even(code * eighths, -shift));
+      }
+    }
+  }
+  return made;
+}
+
+TEST(Product, OfBlocksWithFractionsIsThatOfTheirIntegers) {
+  for (const int64_t k : {1, 33, 81, 97, 320})
+    for (int64_t window = 0; window <= 4; ++window) {
+      SCOPED_TRACE("k " + std::to_string(k) + ", window " + std::to_string(window));
+      const HandMade left = hand_made({11, k}, window, 1);
+      const HandMade right = hand_made({35, k}, (window + k) % 5, 2);
+      const auto expected = exact_product(left.integers, right.integers, k);
+      for (const KernelSet* set : available_kernels()) {
+        const RowMatrix rows = make_rows(left.matrix, *set);
+        EXPECT_EQ(rows.scales[0], std::ldexp(1.0f, static_cast<int>(1 - window)));
+        std::vector<int32_t> sums(expected.size());
+        multiply_exact(rows, make_panels(right.matrix, *set), {sums.data(), 11, 35}, pool_of(1));
+        ASSERT_EQ(std::vector<int64_t>(sums.begin(), sums.end()), expected) << set->name;
+      }
+    }
+}
+
+TEST(Product, RefusesBlocksWithFractionsThatAreTooLong) {
+  const auto multiply_with = [](int64_t k, int64_t window) {
+    const HandMade a = hand_made({1, k}, window, 1);
+    std::vector<int32_t> sum(1);
+    const RowMatrix rows = make_rows(a.matrix, kScalarKernels);
+    EXPECT_EQ(largest_k(rows.form, rows.form), (INT32_MAX >> 14) >> (2 * window));
+    multiply_exact(rows, make_panels(a.matrix, kScalarKernels), {sum.data(), 1, 1});
+  };
+  EXPECT_NO_THROW(multiply_with(2047, 3));
+  EXPECT_ERROR(multiply_with(2048, 3), ErrorCode::Unsupported, "got 2048, expected at most 2047");
+  EXPECT_NO_THROW(multiply_with(511, 4));
+  EXPECT_ERROR(multiply_with(512, 4), ErrorCode::Unsupported, "smaller window");
 }
 
 TEST(RowTiles, AreEven) {

@@ -32,7 +32,12 @@ constexpr const char* kSpecs[] = {"mxint4,window=4",
                                   "int4/block32,scale=e4m4,rule=rceil,window=0",
                                   "int4_full/block32,scale=s4m3,window=0",
                                   "int4_full/block32,scale=s4m3,rule=mse,window=0",
-                                  "int3/block32,scale=e4m4,window=1"};
+                                  "int3/block32,scale=e4m4,window=1",
+                                  "int4/block32,scale=e5m3,window=4",
+                                  "int4/block32,scale=e5m3,rule=mse,window=1",
+                                  "int3/block32,scale=e4m4,window=3",
+                                  "int4_full/block32,scale=s4m3,window=3",
+                                  "int4_full/block32,scale=s4m3,rule=rceil,window=8"};
 
 /// Rows with blocks up to 12 octaves apart, a zero row, and rows at the ends of the float range.
 std::vector<float> rows_of(int64_t rows, int64_t k, uint64_t seed) {
@@ -166,6 +171,10 @@ TEST(RowQuantizer, RefusesWhatItCannotDo) {
   EXPECT_ERROR(make("mxfp4,window=4"), ErrorCode::Unsupported, "expected mxint blocks of 32");
   EXPECT_ERROR(make("int8/tensor"), ErrorCode::Unsupported, "per token");
   EXPECT_ERROR(make("int4/block32,scale=e5m3"), ErrorCode::Unsupported, "window=0");
+  EXPECT_ERROR(make("int4/block32,scale=e4m4,window=1"), ErrorCode::Unsupported,
+               "three fraction bits");
+  EXPECT_ERROR(make("int4/block32,scale=fp16,window=1"), ErrorCode::Unsupported,
+               "three fraction bits");
   EXPECT_ERROR(make("int5/block32,scale=e5m3,window=0"), ErrorCode::Unsupported, "four bits");
   EXPECT_ERROR(make("int4/block16,scale=e5m3,window=0"), ErrorCode::Unsupported, "blocks of 32");
   EXPECT_ERROR(make("int4/block32,scale=fp16,window=0"), ErrorCode::Unsupported, "8 bits");

@@ -10,6 +10,7 @@
 #include "driftless/native/native_reasoner.h"
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -103,7 +104,9 @@ TEST_P(Native, IsTheSameOnEveryKernelSetAndThreadCount) {
   };
   for (const auto& [spec, acts] :
        {Formats{"mxint4,window=4", "mxint4,window=4"},
-        Formats{"mxint8,window=3", "mxint8,window=3"}, Formats{"int8/channel", "int8/token"}}) {
+        Formats{"mxint8,window=3", "mxint8,window=3"}, Formats{"int8/channel", "int8/token"},
+        Formats{"int4_full/block32,scale=s4m3,window=3",
+                "int4_full/block32,scale=s4m3,window=3"}}) {
     const auto packed = packed_model(GetParam().config, spec, acts, quant::Coverage::Linear);
     const auto expected = native_outputs(packed, {.kernels = &integer::kScalarKernels});
     for (const integer::KernelSet* set : integer::available_kernels())
@@ -183,19 +186,42 @@ TEST(NativeReasoner, RunsInt8PerTokenAndChannel) {
 
 /// Scales per row are no powers of two, so that float sums of values differ in their last bits.
 /// Sums of the codes do not, and both ways take them times both scales.
-TEST(NativeReasoner, InInt8EqualsTheSimulationWithExactSums) {
+void expect_equal_to_exact_sums(const char* weights, const char* acts) {
   for (const NamedConfig& named : named_configs()) {
     if (named.config.mixer != model::Mixer::Tokens) continue;
-    SCOPED_TRACE(named.name);
+    SCOPED_TRACE(named.name + ", " + weights);
     const store::Checkpoint checkpoint = random_checkpoint(named.config, 3);
-    const quant::QuantPlan plan =
-        quant::resolve({.weights = quant::parse_quant_spec("int8/channel"),
-                        .acts = quant::parse_quant_spec("int8/token")},
-                       reason::linear_layers(named.config));
+    const quant::QuantPlan plan = quant::resolve(
+        {.weights = quant::parse_quant_spec(weights), .acts = quant::parse_quant_spec(acts)},
+        reason::linear_layers(named.config));
     const integer::Accumulator any_width;
     const auto simulated = simulate::make_cpu_reasoner(
         checkpoint, {.slots = 3, .plan = &plan, .accumulator = &any_width});
     EXPECT_EQ(native_outputs(store::pack_model(checkpoint, plan)), outputs_of(*simulated));
+  }
+}
+
+TEST(NativeReasoner, InInt8EqualsTheSimulationWithExactSums) {
+  expect_equal_to_exact_sums("int8/channel", "int8/token");
+}
+
+TEST(NativeReasoner, WithFractionsEqualsTheSimulationInEveryWindow) {
+  const std::string spec = "int4_full/block32,scale=s4m3,window=";
+  for (const char window : {'0', '1', '3'})
+    expect_equal_to_exact_sums((spec + window).c_str(), (spec + window).c_str());
+  expect_equal_to_exact_sums("int4/block32,scale=e5m3,window=3", (spec + '2').c_str());
+  // Without exact sums too, while float sums of the values stay below 2^24 units.
+  for (const char* text :
+       {"int4_full/block32,scale=s4m3,window=0", "int4_full/block32,scale=s4m3,window=3"}) {
+    const auto packed = packed_model(named_configs()[1].config, text, text);
+    try {
+      EXPECT_EQ(native_outputs(packed),
+                outputs_of(*simulate::make_cpu_reasoner(packed, {.slots = 3})))
+          << text;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Unsupported) throw;
+      GTEST_SKIP() << error.what();
+    }
   }
 }
 

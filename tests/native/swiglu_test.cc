@@ -38,6 +38,9 @@ std::vector<float> product(const quant::QuantizedMatrix& left,
 constexpr const char* kE5m3 = "int4/block32,scale=e5m3,window=0";
 constexpr const char* kS4m3 = "int4_full/block32,scale=s4m3,window=0";
 
+constexpr const char* kE5m3Shifted = "int4/block32,scale=e5m3,window=3";
+constexpr const char* kS4m3Shifted = "int4_full/block32,scale=s4m3,window=3";
+
 struct Case {
   std::string weights, input, hidden;
   int64_t rows, width, inner;
@@ -68,6 +71,8 @@ TEST(Swiglu, EqualsItsPartsOneAfterAnother) {
       {"mxint4,window=4", "mxint4,window=4", "int8/token", 33, 130, 96},
       {kE5m3, kE5m3, kE5m3, 97, 64, 96},
       {kS4m3, kS4m3, kS4m3, 13, 81, 64},
+      {kE5m3Shifted, kE5m3Shifted, kE5m3Shifted, 97, 64, 96},
+      {kS4m3Shifted, kS4m3Shifted, kS4m3, 13, 81, 64},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.weights + ", rows " + std::to_string(c.rows));
@@ -109,6 +114,10 @@ constexpr ColumnCase kColumnCases[] = {
     {kE5m3, kE5m3},
     {kS4m3, kS4m3},
     {"mxint4,window=4", "int4/block32,scale=e4m4,window=0"},
+    {kE5m3Shifted, kE5m3Shifted},
+    {kS4m3Shifted, kS4m3Shifted},
+    {"mxint8,window=3", "int3/block32,scale=e4m4,window=3"},
+    {kS4m3Shifted, "int4_full/block32,scale=s4m3,window=1"},
 };
 
 /// Columns of a state as rows, through both ways.

@@ -91,7 +91,8 @@ struct ColumnsToScale {
 };
 
 /// Blocks with scale=, whose codes are signed bytes here and whose scale codes have 8 bits. A row's
-/// integers are its values over its unit (quant/scale/window.h).
+/// integers are its values over its unit, bytes times 2^shift of their block
+/// (quant/scale/window.h).
 struct BlockScales {
   formats::Element element;
   formats::ScaleRule rule;
@@ -106,8 +107,8 @@ struct CodesToMultiply {
   uint8_t flip;
 };
 
-/// The same for a panel, by its scale codes. Sums of a column's bytes times -flip go to `starts`,
-/// the units to `column_scales`.
+/// The same for a panel, by its scale codes. Sums of a column's bytes (of each block's bytes, where
+/// shifts stand beside them) times -flip go to `starts`, the units to `column_scales`.
 struct PanelToMultiply {
   int8_t* steps;
   int64_t step_count;
@@ -115,8 +116,9 @@ struct PanelToMultiply {
   int64_t blocks;
   int64_t window;
   uint8_t flip;
-  int32_t* starts;  ///< [columns]
+  int32_t* starts;  ///< [columns]; [block][columns] with shifts
   float* column_scales;
+  int32_t* shifts = nullptr;  ///< [block][columns], or null where no block has any
 };
 
 struct Encoders {

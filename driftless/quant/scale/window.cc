@@ -13,6 +13,41 @@
 #include "driftless/quant/scale/scalar_scale.h"
 
 namespace driftless::quant {
+namespace {
+
+constexpr int64_t kByteBits = 7;  // of a signed byte's magnitude
+constexpr int64_t kUnitBits = 3;  // of the octave of a row's largest scale, over its unit, window 0
+
+/// What integer_rows() makes of a matrix.
+QuantSpec integer_spec(const QuantSpec& spec) {
+  if (integer_window(spec) == 0) return parse_quant_spec("int8_full/channel");
+  QuantSpec blocks = parse_quant_spec("mxint8");
+  blocks.group = spec.group;
+  blocks.window = integer_window(spec);
+  return blocks;
+}
+
+/// One row of it, from the row's values.
+void append_integers(const QuantSpec& spec, std::span<const Scale> scales,
+                     std::span<const float> values, QuantizedMatrix& out) {
+  const bool has_shifts = out.spec.granularity == Granularity::Block;
+  const float unit = row_unit(spec, scales);
+  if (!has_shifts) out.scales.floats.push_back({.scale = unit});
+  for_each_run(spec, 1, std::ssize(values), [&](int64_t block, int64_t first, int64_t length) {
+    const int shift = block_shift(spec, scales[static_cast<size_t>(block)].scale, unit);
+    const int exponent = formats::octave_of(unit).exponent + shift;
+    for (int64_t i = first; i < first + length; ++i) {
+      const float mantissa = values[static_cast<size_t>(i)] / formats::power_of_two(exponent);
+      out.codes.push_back(static_cast<uint8_t>(static_cast<int>(mantissa)));
+    }
+    if (!has_shifts) return;
+    const int one = -formats::octave_of(out.spec.format->element.smallest).exponent;
+    out.scales.codes.push_back(
+        static_cast<uint8_t>(formats::E8m0fnu::code_of_exponent(exponent + one)));
+  });
+}
+
+}  // namespace
 
 uint8_t window_floor(const QuantSpec& spec, std::span<const uint8_t> scales) noexcept {
   if (spec.window == kNoWindow || scales.empty()) return 0;
@@ -49,29 +84,34 @@ void round_to_unit(float unit, std::span<float> values) noexcept {
   for (float& value : values) value = scalar::round_to_unit(unit, value);
 }
 
-bool has_byte_rows(const QuantSpec& spec) noexcept {
-  constexpr int64_t kFractionBits = 4;  // of a scale over its octave's eighth: 8 up to below 16
-  return spec.window != kNoWindow && spec.format->element.bits + kFractionBits + spec.window <= 8;
+bool has_integer_rows(const QuantSpec& spec) noexcept {
+  if (spec.window == kNoWindow) return false;
+  const bool is_exact = spec.format->element.bits + formats::fraction_bits(spec.scale) <= kByteBits;
+  return is_exact || integer_window(spec) == 0;
+}
+
+int64_t integer_window(const QuantSpec& spec) noexcept {
+  return std::max(spec.format->element.bits + kUnitBits + spec.window - kByteBits, int64_t{0});
+}
+
+int block_shift(const QuantSpec& spec, float scale, float unit) noexcept {
+  // A code times a scale lies below 2^bits octaves of the scale.
+  const int octaves = formats::octave_of(scale).exponent - formats::octave_of(unit).exponent;
+  return std::max(octaves + spec.format->element.bits - static_cast<int>(kByteBits), 0);
 }
 
 QuantizedMatrix integer_rows(const QuantizedMatrix& matrix) {
-  DRIFTLESS_REQUIRE(has_byte_rows(matrix.spec), ErrorCode::Unsupported, "integer rows: '",
-                    to_string(matrix.spec), "' does not fit bytes; expected at most four bits and ",
-                    "window=0");
-  QuantizedMatrix out{
-      .spec = parse_quant_spec("int8_full/channel"), .rows = matrix.rows, .cols = matrix.cols};
+  const QuantSpec& spec = matrix.spec;
+  DRIFTLESS_REQUIRE(has_integer_rows(spec), ErrorCode::Unsupported, "integer rows: '",
+                    to_string(spec), "'; expected ", kSuitsIntegers);
+  QuantizedMatrix out{.spec = integer_spec(spec), .rows = matrix.rows, .cols = matrix.cols};
   std::vector<float> values(static_cast<size_t>(matrix.rows * matrix.cols));
   dequantize(matrix, {values.data(), matrix.rows, matrix.cols});
-  const auto blocks = static_cast<size_t>(groups_per_row(matrix.spec, matrix.cols));
+  const int64_t blocks = groups_per_row(spec, matrix.cols);
   for (int64_t row = 0; row < matrix.rows; ++row) {
-    const std::span scales(matrix.scales.floats);
-    const float unit =
-        row_unit(matrix.spec, scales.subspan(static_cast<size_t>(row) * blocks, blocks));
-    out.scales.floats.push_back({.scale = unit});
-    for (int64_t i = row * matrix.cols; i < (row + 1) * matrix.cols; ++i) {
-      const auto integer = static_cast<int>(values[static_cast<size_t>(i)] / unit);
-      out.codes.push_back(static_cast<uint8_t>(integer));
-    }
+    const std::span scales(matrix.scales.floats.data() + row * blocks, static_cast<size_t>(blocks));
+    const std::span row_values(values.data() + row * matrix.cols, static_cast<size_t>(matrix.cols));
+    append_integers(spec, scales, row_values, out);
   }
   return out;
 }

@@ -117,7 +117,7 @@ Eighths eighths_of(float scale) {
   return {static_cast<int>(fraction * 16), exponent - 4};
 }
 
-TEST(Window, RowsOfBlocksWithFractionsAreIntegersTimesOneUnit) {
+TEST(Window, RowsOfBlocksWithFractionsAreBytesTimesOneUnit) {
   const auto values = wide_rows(50, 5);
   for (const std::string text : {"int4/block32,scale=e5m3", "int4_full/block32,scale=s4m3"}) {
     const QuantizedMatrix free = quantized(text, values);
@@ -147,6 +147,56 @@ TEST(Window, RowsOfBlocksWithFractionsAreIntegersTimesOneUnit) {
   }
 }
 
+TEST(Window, AWiderOneShiftsTheBytesOfABlock) {
+  const auto values = wide_rows(50, 5);
+  for (int window = 1; window <= 6; ++window) {
+    const QuantizedMatrix kept =
+        quantized("int4_full/block32,scale=s4m3,window=" + std::to_string(window), values);
+    const QuantizedMatrix integers = integer_rows(kept);
+    EXPECT_EQ(to_string(integers.spec), "mxint8,window=" + std::to_string(window));
+    std::vector<float> decoded(values.size());
+    dequantize(kept, {decoded.data(), 50, kCols});
+    std::vector<int> shifts;
+    for (size_t row = 0; row < 50; ++row) {
+      int top = -100;
+      for (size_t block = 0; block < 4; ++block)
+        top = std::max(top, eighths_of(kept.scales.floats[row * 4 + block].scale).exponent);
+      for (size_t i = row * kCols; i < (row + 1) * kCols; ++i) {
+        const size_t block = row * 4 + (i - row * kCols) / 32;
+        const auto [mantissa, exponent] = eighths_of(kept.scales.floats[block].scale);
+        const int shift = exponent - (top - window);
+        const int exact = mantissa_of(kept.codes[i]) * mantissa;
+        const int byte = shift < 0 ? shifted_to_even(exact, -shift) : exact;
+        ASSERT_EQ(static_cast<int8_t>(integers.codes[i]), byte) << window << ", value " << i;
+        // An mxint8 mantissa counts 2^(exponent - 6).
+        const int stored = formats::E8m0fnu::exponent_of_code(integers.scales.codes[block]) - 6;
+        ASSERT_EQ(stored, top - window + std::max(shift, 0));
+        ASSERT_EQ(decoded[i], std::ldexp(static_cast<float>(byte), stored));
+        shifts.push_back(shift);
+      }
+    }
+    EXPECT_EQ(*std::max_element(shifts.begin(), shifts.end()), window);
+    EXPECT_LT(*std::min_element(shifts.begin(), shifts.end()), 0);
+  }
+}
+
+TEST(Window, FewerBitsLeaveRoomInAByte) {
+  const auto form = [](const char* text) {
+    const QuantSpec spec = parse_quant_spec(text);
+    return has_integer_rows(spec) ? integer_window(spec) : kNoWindow;
+  };
+  EXPECT_EQ(form("int4/block32,scale=e5m3,window=0"), 0);
+  EXPECT_EQ(form("int4/block32,scale=e5m3,window=3"), 3);
+  EXPECT_EQ(form("int3/block32,scale=e5m3,window=3"), 2);
+  EXPECT_EQ(form("int2_full/block32,scale=s4m3,window=2"), 0);
+  EXPECT_EQ(form("int4/block32,scale=e4m4,window=0"), 0);
+  EXPECT_EQ(form("int4/block32,scale=e4m4,window=1"), kNoWindow);
+  EXPECT_EQ(form("int3/block32,scale=e4m4,window=3"), 2);
+  EXPECT_EQ(form("int3/block32,scale=fp16,window=2"), kNoWindow);
+  EXPECT_EQ(form("int5/block32,scale=e5m3,window=0"), kNoWindow);
+  EXPECT_EQ(form("int4/block32,scale=e5m3"), kNoWindow);
+}
+
 TEST(Window, FakeQuantizingIsDecodingThere) {
   const auto values = wide_rows(20, 9);
   for (const std::string text :
@@ -161,10 +211,10 @@ TEST(Window, FakeQuantizingIsDecodingThere) {
   }
 }
 
-TEST(Window, WiderThanAByteIsRefusedAsIntegers) {
+TEST(Window, MantissasWiderThanAByteAreRefusedAsIntegers) {
   const auto values = wide_rows(1, 3);
-  EXPECT_ERROR((void)integer_rows(quantized("int4/block32,scale=e5m3,window=1", values)),
-               ErrorCode::Unsupported, "fit bytes");
+  EXPECT_ERROR((void)integer_rows(quantized("int4/block32,scale=e4m4,window=1", values)),
+               ErrorCode::Unsupported, "three fraction bits");
 }
 
 TEST(Window, BytesHaveNoRows) {
