@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "driftless/base/error.h"
+#include "driftless/formats/float_bits.h"
 #include "driftless/integer/product.h"
 #include "driftless/quant/runs.h"
 #include "driftless/quant/scale/window.h"
@@ -39,6 +40,14 @@ QuantizedMatrix block_of(const QuantizedMatrix& matrix, int64_t block) {
 /// Blocks with scale= as the integers that they come to.
 QuantizedMatrix as_integers(const QuantizedMatrix& matrix) {
   return matrix.spec.has_scale_codes() ? quant::integer_rows(matrix) : matrix;
+}
+
+/// The exponents of a matrix's blocks; where scales have fractions, those of their octaves.
+std::vector<int> exponents_of(const QuantizedMatrix& matrix) {
+  std::vector<int> exponents(matrix.scales.codes.begin(), matrix.scales.codes.end());
+  for (const quant::Scale& scale : matrix.scales.floats)
+    exponents.push_back(formats::octave_of(scale.scale).exponent);
+  return exponents;
 }
 
 /// 2^shift of each row in a block.
@@ -129,11 +138,12 @@ int64_t guaranteed_bits(int64_t k, uint64_t largest_left, uint64_t largest_right
 }
 
 std::vector<int64_t> exponent_spread(const QuantizedMatrix& matrix) {
-  if (matrix.spec.granularity != quant::Granularity::Block) return {};
+  if (!matrix.spec.is_in_blocks()) return {};
   const int64_t blocks = quant::groups_per_row(matrix.spec, matrix.cols);
+  const std::vector<int> exponents = exponents_of(matrix);
   std::vector<int64_t> counts;
   for (int64_t row = 0; row < matrix.rows; ++row) {
-    const auto scales = matrix.scales.codes.begin() + row * blocks;
+    const auto scales = exponents.begin() + row * blocks;
     const int64_t top = *std::max_element(scales, scales + blocks);
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t first = block * matrix.spec.group;

@@ -43,7 +43,7 @@ uint64_t largest_integer(const quant::QuantSpec& spec, int64_t window) noexcept;
 int64_t guaranteed_bits(int64_t k, uint64_t largest_left, uint64_t largest_right) noexcept;
 
 /// How far the blocks of a matrix lie below their rows' largest exponents: [distance] counts blocks
-/// that are not zero. For mx formats; others have no blocks and get an empty list.
+/// that are not zero. For mx formats and blocks with scale=; others get an empty list.
 std::vector<int64_t> exponent_spread(const quant::QuantizedMatrix& matrix);
 
 /// A right factor whose products run through an accumulator of a given width.
