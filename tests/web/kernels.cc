@@ -26,13 +26,21 @@ struct Pair {
   const char* left;
   const char* right;
 };
+constexpr const char* kS4m3 = "int4_full/block32,scale=s4m3,window=3";
 /// Narrow rows at both ends of their bits, rows of 8 bits, panels with shifts in bytes and beside.
 constexpr Pair kPairs[] = {
-    {"mxint4,window=4", "mxint4,window=4"}, {"mxint4,window=7", "mxint4,window=4"},
-    {"mxint4,window=4", "mxint4,window=6"}, {"mxint6,window=2", "mxint8,window=0"},
-    {"mxint8,window=0", "mxint4,window=4"}, {"mxint8,window=3", "mxint8,window=3"},
-    {"int8/token", "int8_full/channel"},    {"int7/token", "int8_full/channel"},
-    {"int4/tensor", "mxint6,window=1"},     {"int8_full/token", "int8_full/channel"},
+    {"mxint4,window=4", "mxint4,window=4"},
+    {"mxint4,window=7", "mxint4,window=4"},
+    {"mxint4,window=4", "mxint4,window=6"},
+    {"mxint6,window=2", "mxint8,window=0"},
+    {"mxint8,window=0", "mxint4,window=4"},
+    {"mxint8,window=3", "mxint8,window=3"},
+    {"int8/token", "int8_full/channel"},
+    {"int7/token", "int8_full/channel"},
+    {"int4/tensor", "mxint6,window=1"},
+    {"int8_full/token", "int8_full/channel"},
+    {kS4m3, kS4m3},
+    {"int8/token", kS4m3},
 };
 
 struct State {
