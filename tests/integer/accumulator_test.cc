@@ -58,6 +58,12 @@ TEST(ExponentSpread, CountsBlocksThatAreNotZero) {
   auto matrix = constant_blocks({{1, 1, 0, 1}, {1, 1, 1, 1}});
   matrix.scales.codes = {120, 117, 0, 119, 90, 90, 90, 83};
   EXPECT_EQ(exponent_spread(matrix), (std::vector<int64_t>{4, 1, 0, 1, 0, 0, 0, 1}));
+  quant::QuantizedMatrix fractions{
+      .spec = quant::parse_quant_spec("int4_full/block32,scale=s4m3"), .rows = 1, .cols = 128};
+  fractions.codes.assign(128, 1);
+  for (const float scale : {-1.875f, 1.0f, 0.9375f, -0.125f})
+    fractions.scales.floats.push_back({.scale = scale});
+  EXPECT_EQ(exponent_spread(fractions), (std::vector<int64_t>{2, 1, 0, 1})) << "octaves of scales";
   EXPECT_TRUE(exponent_spread(sample_matrix("int8/token", {2, 40}, Kind::Random, 1)).empty());
 }
 
@@ -82,7 +88,9 @@ TEST(AccumulatedProduct, SaturatesOrWrapsAfterEachBlock) {
 }
 
 TEST(AccumulatedProduct, IsExactWhenWide) {
-  for (const char* spec : {"mxint4,window=4", "mxint8,window=6", "mxint4,window=9"}) {
+  for (const char* spec :
+       {"mxint4,window=4", "mxint8,window=6", "mxint4,window=9",
+        "int4_full/block32,scale=s4m3,window=0", "int4_full/block32,scale=s4m3,window=3"}) {
     SCOPED_TRACE(spec);
     const auto left = sample_matrix(spec, {5, 130}, Kind::Random, 3);
     const auto right = sample_matrix(spec, {37, 130}, Kind::Random, 4);
@@ -92,6 +100,8 @@ TEST(AccumulatedProduct, IsExactWhenWide) {
     const auto expected =
         exact_product(integers_of(left, left_shifts.scales.data()), integers, left.cols);
     EXPECT_EQ(sums_of(left, right, {}), expected);
+    std::vector<uint64_t> reach;
+    EXPECT_EQ(sums_of(left, right, {}, &reach), expected) << "block by block";
 
     uint64_t largest = 0;
     for (auto row = integers.begin(); row != integers.end(); row += right.cols) {

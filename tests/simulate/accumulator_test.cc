@@ -51,10 +51,16 @@ TEST(Accumulator, WideOnesGiveTheSimulationsBits) {
   }
 }
 
-TEST(Accumulator, ObserverSeesEverySumWithinItsBounds) {
+struct Factors {
+  const char *weights, *acts;
+  int64_t weight_window, act_window;
+  uint64_t largest;  // of a mantissa
+};
+
+void expect_sums_within_bounds(const Factors& factors) {
   const auto config = testing::named_configs()[1].config;  // Tokens, in parts, with a prefix.
   const store::Checkpoint checkpoint = testing::random_checkpoint(config, 4);
-  const auto plan = plan_of(checkpoint, "mxint4,window=2", "mxint4,window=4");
+  const auto plan = plan_of(checkpoint, factors.weights, factors.acts);
   AccumulatorObserver observer(checkpoint, plan);
   const auto plain = logits_of(checkpoint, {.slots = 1, .plan = &plan});
   EXPECT_EQ(logits_of(checkpoint, {.slots = 1, .plan = &plan}, &observer), plain);
@@ -70,15 +76,23 @@ TEST(Accumulator, ObserverSeesEverySumWithinItsBounds) {
     EXPECT_EQ(seen.sums(), count * rows * seen.outputs);
     EXPECT_EQ(std::accumulate(seen.acts.spread.begin(), seen.acts.spread.end(), int64_t{0}),
               count * rows * ((seen.k + 31) / 32));
-    EXPECT_EQ(seen.acts.window, 4);
-    EXPECT_EQ(seen.weights.window, 2);
+    EXPECT_EQ(seen.acts.window, factors.act_window);
+    EXPECT_EQ(seen.weights.window, factors.weight_window);
     EXPECT_LE(seen.most_bits(), seen.bits_for_weights);
     EXPECT_LE(seen.bits_for_weights, seen.bits_for_any_operands);
-    EXPECT_EQ(seen.bits_for_any_operands, integer::guaranteed_bits(seen.k, 7 << 4, 7 << 2));
+    EXPECT_EQ(seen.bits_for_any_operands,
+              integer::guaranteed_bits(seen.k, factors.largest << factors.act_window,
+                                       factors.largest << factors.weight_window));
     EXPECT_EQ(seen.share_beyond(seen.most_bits()), 0);
     EXPECT_GT(seen.share_beyond(seen.most_bits() - 1), 0);
     EXPECT_GE(seen.acts.least_shift(), 0);
   }
+}
+
+TEST(Accumulator, ObserverSeesEverySumWithinItsBounds) {
+  expect_sums_within_bounds({"mxint4,window=2", "mxint4,window=4", 2, 4, 7});
+  expect_sums_within_bounds({"int4_full/block32,scale=s4m3,window=1",
+                             "int4_full/block32,scale=s4m3,window=3", 1, 3, 128});
 }
 
 TEST(FactorExponents, CountWhatTheWindowRaises) {
