@@ -35,7 +35,7 @@ quant::QuantSpec with_window(quant::QuantSpec spec) {
                              spec.format->scaling == formats::Scaling::PowerOfTwo &&
                              spec.format->element.code_sign == formats::CodeSign::TwosComplement;
   if (is_mx_integer && spec.window == quant::kNoWindow) spec.window = kDefaultWindow;
-  if (spec.has_scale_codes() && spec.window == quant::kNoWindow) spec.window = 0;
+  if (spec.has_scale_codes() && spec.window == quant::kNoWindow) spec.window = kDefaultScaleWindow;
   return spec;
 }
 

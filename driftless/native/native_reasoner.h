@@ -36,10 +36,12 @@ std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel&
 /// it can.
 std::string why_simulated(const store::PackedModel& model);
 
-/// The window that a plan for this engine gives mx quantizers that have none.
+/// The windows that a plan for this engine gives quantizers that have none: mx formats, and blocks
+/// with scale=, of which wider ones cost speed and brought no boards (docs/results/rounding.md).
 inline constexpr int64_t kDefaultWindow = 4;
+inline constexpr int64_t kDefaultScaleWindow = 0;
 
-/// The same with that window where an mx integer format comes without one.
+/// The same with that window where integers in blocks come without one.
 quant::QuantSpec with_window(quant::QuantSpec spec);
 quant::QuantPlan with_windows(quant::QuantPlan plan);
 

@@ -305,5 +305,13 @@ TEST(WithWindows, AddsOneWhereMxIntegersHaveNone) {
   EXPECT_EQ(to_string(plan.layers[0].acts), "mxfp4");
 }
 
+TEST(WithWindows, BlocksWithFractionsGetOneWhereTheyHaveNone) {
+  const auto text = [](const char* spec) {
+    return to_string(with_window(quant::parse_quant_spec(spec)));
+  };
+  EXPECT_EQ(text("int4_full/block32,scale=s4m3"), "int4_full/block32,scale=s4m3,window=0");
+  EXPECT_EQ(text("int4_full/block32,scale=s4m3,window=3"), "int4_full/block32,scale=s4m3,window=3");
+}
+
 }  // namespace
 }  // namespace driftless::native
