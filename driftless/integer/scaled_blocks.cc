@@ -8,6 +8,7 @@
 #include "driftless/formats/float_bits.h"
 #include "driftless/quant/kernels/kernel_set.h"
 #include "driftless/quant/scale/block_scale.h"
+#include "driftless/quant/scale/scalar_scale.h"
 #include "driftless/quant/scale/window.h"
 
 namespace driftless::integer {
@@ -57,21 +58,24 @@ int64_t encode_scaled_blocks(const quant::QuantSpec& spec, const float* values, 
 
 float finish_scaled_row(const RowFinish& finish, const ScaledRow& row) noexcept {
   const formats::ScaleFormat format = finish.spec.scale;
-  quant::Scale largest{.scale = 0};
-  for (int64_t block = 0; block < row.blocks; ++block) {
-    const float scale = formats::decode_scale(format, row.scales[block]);
-    largest.scale = std::max(largest.scale, scale < 0 ? -scale : scale);
-  }
-  const float unit = quant::row_unit(finish.spec, {&largest, 1});
+  // Codes without their sign are in the order of what they decode to.
+  const uint8_t magnitudes = formats::is_signed(format) ? formats::S4m3::kSign - 1 : 0xff;
+  uint8_t top = 0;
+  for (int64_t block = 0; block < row.blocks; ++block)
+    top = std::max(top, static_cast<uint8_t>(row.scales[block] & magnitudes));
+  const float unit =
+      quant::scalar::row_unit(formats::decode_scale(format, top), finish.spec.window);
+  const int bits = finish.spec.format->element.bits;
   const auto multiply =
       finish.encoders != nullptr ? finish.encoders->multiply_codes : multiply_codes;
+  const int unit_exponent = formats::octave_of(unit).exponent;
   float factors[kStretch];
   for (int64_t first = 0; first < row.blocks; first += kStretch) {
     const int64_t count = std::min(kStretch, row.blocks - first);
     for (int64_t i = 0; i < count; ++i) {
       const float scale = formats::decode_scale(format, row.scales[first + i]);
-      const int shift = quant::block_shift(finish.spec, scale, unit);
-      factors[i] = scale / unit * formats::power_of_two(-shift);
+      const int shift = quant::scalar::block_shift(bits, scale, unit);
+      factors[i] = scale * formats::power_of_two(-unit_exponent - shift);
       row.scales[first + i] = static_cast<uint8_t>(shift);
     }
     multiply({row.codes + first * kBlock, count, factors, finish.set.row_flip});

@@ -44,6 +44,13 @@ constexpr float row_unit(float largest, int64_t window) noexcept {
   return formats::power_of_two(formats::octave_of(largest).exponent - 3 - static_cast<int>(window));
 }
 
+/// The shift of a block's bytes in a row with such a unit: a code times the scale lies below
+/// 2^`bits` octaves of the scale, and a byte's magnitude has 7 bits.
+constexpr int block_shift(int bits, float scale, float unit) noexcept {
+  const int octaves = formats::octave_of(scale).exponent - formats::octave_of(unit).exponent;
+  return formats::larger(octaves + bits - 7, 0);
+}
+
 /// The nearest multiple of a unit of which the value holds fewer than 2^22, ties to even.
 constexpr float round_to_unit(float unit, float value) noexcept {
   const float constant = 0x1.8p23f * unit;

@@ -95,9 +95,7 @@ int64_t integer_window(const QuantSpec& spec) noexcept {
 }
 
 int block_shift(const QuantSpec& spec, float scale, float unit) noexcept {
-  // A code times a scale lies below 2^bits octaves of the scale.
-  const int octaves = formats::octave_of(scale).exponent - formats::octave_of(unit).exponent;
-  return std::max(octaves + spec.format->element.bits - static_cast<int>(kByteBits), 0);
+  return scalar::block_shift(spec.format->element.bits, scale, unit);
 }
 
 QuantizedMatrix integer_rows(const QuantizedMatrix& matrix) {
