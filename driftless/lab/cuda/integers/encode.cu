@@ -147,7 +147,8 @@ __global__ void encode_kernel(Coding coding, MatricesShape shape, const float* i
 }
 
 bool fit_bytes(const QuantSpec& spec) {
-  if (spec.has_scale_codes()) return quant::has_byte_rows(spec);
+  if (spec.has_scale_codes())
+    return quant::has_integer_rows(spec) && quant::integer_window(spec) == 0;
   return spec.format->element.bits - 1 + std::max(spec.window, int64_t{0}) <= 7;
 }
 
