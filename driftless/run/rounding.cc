@@ -15,30 +15,6 @@
 namespace driftless::run {
 namespace {
 
-struct SeenMoments {
-  reason::Moments moments;
-  std::string boards;
-};
-
-SeenMoments see_moments(const store::Checkpoint& checkpoint, const quant::QuantPlan& plan,
-                        reason::Exact exact, const BackendOptions& backend,
-                        const CalibrationOptions& options) {
-  CalibrationBoards source = calibration_source(options, checkpoint, {});
-  const int64_t count =
-      options.boards > 0 ? options.boards : std::min(kMomentBoards, source.usual_count());
-  const auto seed = static_cast<uint64_t>(options.seed.value_or(study::kCalibrationSeed));
-  const auto boards = source.draw(count, seed);
-  BackendOptions each = simulating(backend);
-  const int64_t threads = find_device(each.device).calibrates_by_thread ? each.threads : 1;
-  if (find_device(each.device).calibrates_by_thread) each.threads = each.slots = 1;
-  const auto make = [&](const quant::QuantPlan* followed) {
-    return make_reasoner(checkpoint, followed ? *followed : quant::QuantPlan{}, each);
-  };
-  return {reason::input_moments(make, boards, plan, exact, threads,
-                                options.watch ? options.watch(count) : reason::OnBoard()),
-          source.describe(count, seed)};
-}
-
 /// The plan as the method wants it.
 quant::QuantPlan with_method(quant::QuantPlan plan, const Method& method) {
   if (!method.clips) return plan;
@@ -101,35 +77,83 @@ std::vector<std::string> all_methods() {
   return names;
 }
 
+Packer::Packer(const store::Checkpoint& checkpoint, const BackendOptions& backend,
+               const CalibrationOptions& calibration)
+    : checkpoint_(checkpoint), backend_(backend), calibration_(calibration) {}
+
+void Packer::see_under(const quant::QuantPlan& plan) {
+  seen_under_ = plan;
+  seen_.clear();
+  std::erase_if(rounded_, [](const auto& entry) { return entry.second.damping.has_value(); });
+}
+
+Packer::Seen Packer::see(reason::Exact exact) const {
+  CalibrationBoards source = calibration_source(calibration_, checkpoint_, {});
+  const int64_t count =
+      calibration_.boards > 0 ? calibration_.boards : std::min(kMomentBoards, source.usual_count());
+  const auto seed = static_cast<uint64_t>(calibration_.seed.value_or(study::kCalibrationSeed));
+  const auto boards = source.draw(count, seed);
+  BackendOptions each = simulating(backend_);
+  const int64_t threads = find_device(each.device).calibrates_by_thread ? each.threads : 1;
+  if (find_device(each.device).calibrates_by_thread) each.threads = each.slots = 1;
+  const auto make = [&](const quant::QuantPlan* followed) {
+    return make_reasoner(checkpoint_, followed ? *followed : quant::QuantPlan{}, each);
+  };
+  return {reason::input_moments(make, boards, seen_under_, exact, threads,
+                                calibration_.watch ? calibration_.watch(count) : reason::OnBoard()),
+          source.describe(count, seed)};
+}
+
+const Packer::Seen& Packer::seen(reason::Exact exact) {
+  const auto found = seen_.find(exact);
+  return found != seen_.end() ? found->second : seen_.emplace(exact, see(exact)).first->second;
+}
+
+Packer::Rounded Packer::round(const quant::LayerPlan& layer, quant::ConstMat weight,
+                              Rounding rounding) {
+  if (rounding == Rounding::Nearest) return {.matrix = store::round_to_nearest(layer, weight)};
+  if (rounding == Rounding::Fit) return {.matrix = fit(layer, weight)};
+  const auto exact =
+      rounding == Rounding::ExactFeedback ? reason::Exact::Crossed : reason::Exact::Ignored;
+  quant::FeedbackResult result = quant::quantize_with_feedback(
+      quant::weight_quantizer(layer), weight, seen(exact).moments.at(layer.name), backend_.threads);
+  return {std::move(result.matrix), result.damping, result.unseen};
+}
+
+store::PackedModel Packer::pack(const quant::QuantPlan& plan, std::span<const Rounding> roundings) {
+  std::map<double, int64_t> damping;
+  int64_t unseen = 0;
+  const auto round_layer = [&](const quant::LayerPlan& layer, quant::ConstMat weight) {
+    const Rounding rounding =
+        roundings[static_cast<size_t>(plan.find(layer.name) - &plan.layers[0])];
+    const std::string key =
+        layer.name + " " + to_string(layer.weights) + " " + to_string(Method{.rounding = rounding});
+    auto found = rounded_.find(key);
+    if (found == rounded_.end())
+      found = rounded_.emplace(key, round(layer, weight, rounding)).first;
+    if (found->second.damping) ++damping[*found->second.damping];
+    unseen += found->second.unseen;
+    return found->second.matrix;
+  };
+  store::PackedModel packed = store::pack_model(checkpoint_, plan, round_layer);
+  note_.clear();
+  if (damping.empty()) return packed;
+  note_ = "second moments of " + seen_.begin()->second.boards + "; " + damping_text(damping);
+  if (unseen > 0) note_ += "; " + std::to_string(unseen) + " inputs were always zero";
+  return packed;
+}
+
 store::PackedModel pack(const store::Checkpoint& checkpoint, const PlannedScheme& scheme,
                         const Method& method, const BackendOptions& backend,
                         const CalibrationOptions& calibration) {
   const quant::QuantPlan plan = with_method(scheme.plan, method);
-  if (method.rounding == Rounding::Nearest || method.rounding == Rounding::Fit) {
-    store::PackedModel packed = method.rounding == Rounding::Fit
-                                    ? store::pack_model(checkpoint, plan, fit)
-                                    : store::pack_model(checkpoint, plan);
-    packed.calibration = scheme.calibration;
-    if (method != Method{}) packed.method = to_string(method);
-    return packed;
-  }
-  const auto exact =
-      method.rounding == Rounding::ExactFeedback ? reason::Exact::Crossed : reason::Exact::Ignored;
-  const SeenMoments seen = see_moments(checkpoint, plan, exact, backend, calibration);
-  std::map<double, int64_t> damping;
-  int64_t unseen = 0;
-  const auto round = [&](const quant::LayerPlan& layer, quant::ConstMat weight) {
-    quant::FeedbackResult result = quant::quantize_with_feedback(
-        quant::weight_quantizer(layer), weight, seen.moments.at(layer.name), backend.threads);
-    ++damping[result.damping];
-    unseen += result.unseen;
-    return std::move(result.matrix);
-  };
-  store::PackedModel packed = store::pack_model(checkpoint, plan, round);
+  Packer packer(checkpoint, backend, calibration);
+  packer.see_under(plan);
+  store::PackedModel packed =
+      packer.pack(plan, std::vector<Rounding>(plan.layers.size(), method.rounding));
   packed.calibration = scheme.calibration;
-  packed.method =
-      to_string(method) + ": second moments of " + seen.boards + "; " + damping_text(damping);
-  if (unseen > 0) packed.method += "; " + std::to_string(unseen) + " inputs were always zero";
+  if (method != Method{}) packed.method = to_string(method);
+  if (!packer.note().empty()) packed.method += ": " + packer.note();
   return packed;
 }
 

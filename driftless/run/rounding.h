@@ -4,10 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "driftless/reason/plan/moments.h"
 #include "driftless/run/scheme.h"
 #include "driftless/store/packed_model.h"
 
@@ -52,6 +56,48 @@ std::vector<std::string> all_methods();
 /// Boards behind second moments where nothing says how many: each brings a row of inputs for every
 /// cell in every call of every step.
 inline constexpr int64_t kMomentBoards = 32;
+
+/// Packs one checkpoint under plan after plan, each layer with a rounding of its own. What was
+/// rounded once is kept, and second moments are seen once.
+class Packer {
+ public:
+  /// The checkpoint is looked at for as long as it lives.
+  Packer(const store::Checkpoint& checkpoint, const BackendOptions& backend,
+         const CalibrationOptions& calibration);
+
+  /// From here on second moments are those of inputs under the activations of this plan.
+  void see_under(const quant::QuantPlan& plan);
+
+  /// One rounding for each layer of the plan; feedback requires see_under(). Throws what pack()
+  /// throws.
+  store::PackedModel pack(const quant::QuantPlan& plan, std::span<const Rounding> roundings);
+
+  /// Of the model that was packed last: "second moments of 8 boards of FILE, seed 1; damping 0.01",
+  /// or empty where no layer's errors were fed back.
+  [[nodiscard]] std::string note() const { return note_; }
+
+ private:
+  struct Rounded {
+    quant::QuantizedMatrix matrix;
+    std::optional<double> damping{};  // of feedback
+    int64_t unseen = 0;
+  };
+  struct Seen {
+    reason::Moments moments;
+    std::string boards;
+  };
+  Seen see(reason::Exact exact) const;
+  const Seen& seen(reason::Exact exact);
+  Rounded round(const quant::LayerPlan& layer, quant::ConstMat weight, Rounding rounding);
+
+  const store::Checkpoint& checkpoint_;
+  BackendOptions backend_;
+  CalibrationOptions calibration_;
+  quant::QuantPlan seen_under_;
+  std::map<reason::Exact, Seen> seen_;
+  std::map<std::string, Rounded> rounded_;  // by layer, quantizer and rounding
+  std::string note_;
+};
 
 /// The checkpoint under the scheme's plan, as the method changes it. Feedback runs calibration
 /// boards on the device's simulator; `method` of the packed model says which, and what damping the

@@ -120,23 +120,30 @@ PlanBits bits_of(const quant::QuantPlan& plan, std::span<const quant::LinearLaye
   return {.weights = bits.weights / weights, .acts = bits.acts / inputs};
 }
 
-int64_t multiply_adds(const model::ModelConfig& config, int64_t steps) {
+std::vector<int64_t> input_values(const model::ModelConfig& config) {
   const std::vector<model::Network> networks = model::networks(config);
   std::vector<int64_t> calls(networks.size());
   for (const model::NetworkCall& call : model::schedule(config))
     ++calls[static_cast<size_t>(call.network)];
-  int64_t sum = 0;
+  std::vector<int64_t> values;
   for (const quant::LinearLayer& layer : reason::linear_layers(config)) {
-    if (!layer.is_in_block) {  // The answer head reads every cell, the halting head one row.
-      sum += layer.outputs * layer.inputs * (layer.has_bias ? 1 : config.seq_len);
-      continue;
-    }
+    int64_t rows = 0;
+    if (!layer.is_in_block)  // The answer head reads every cell, the halting head one row.
+      rows = layer.has_bias ? 1 : config.seq_len;
     const bool mixes_tokens = layer.name.find(".mlp_t.") != std::string::npos;
-    const int64_t rows = mixes_tokens ? config.hidden_size : model::positions_count(config);
     for (size_t i = 0; i < networks.size(); ++i)
-      if (layer.name.starts_with(networks[i].name + "."))
-        sum += layer.outputs * layer.inputs * rows * calls[i];
+      if (layer.is_in_block && layer.name.starts_with(networks[i].name + "."))
+        rows += calls[i] * (mixes_tokens ? config.hidden_size : model::positions_count(config));
+    values.push_back(rows * layer.inputs);
   }
+  return values;
+}
+
+int64_t multiply_adds(const model::ModelConfig& config, int64_t steps) {
+  const std::vector<quant::LinearLayer> layers = reason::linear_layers(config);
+  const std::vector<int64_t> values = input_values(config);
+  int64_t sum = 0;
+  for (size_t i = 0; i < layers.size(); ++i) sum += layers[i].outputs * values[i];
   return sum * steps;
 }
 

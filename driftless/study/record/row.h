@@ -65,6 +65,10 @@ struct PlanBits {
 /// Means over the given layers; one that the plan leaves out counts 32 bits.
 PlanBits bits_of(const quant::QuantPlan& plan, std::span<const quant::LinearLayer> layers);
 
+/// How many values each linear layer reads of one board in a supervision step, in all network
+/// calls, in the order of reason::linear_layers.
+std::vector<int64_t> input_values(const model::ModelConfig& config);
+
 /// Multiply-adds of the linear layers for one board over all steps.
 int64_t multiply_adds(const model::ModelConfig& config, int64_t steps);
 
