@@ -12,12 +12,14 @@
 #include "driftless/cli/command.h"
 #include "driftless/cli/flags/run_flags.h"
 #include "driftless/cli/model_input.h"
+#include "driftless/cli/terminal/interrupt.h"
 #include "driftless/cli/terminal/progress.h"
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/plan/linear_layers.h"
 #include "driftless/run/rounding.h"
-#include "driftless/run/search.h"
+#include "driftless/run/search/journal.h"
+#include "driftless/run/search/search.h"
 #include "driftless/store/packed_model.h"
 
 namespace driftless::cli {
@@ -49,30 +51,66 @@ store::PackedModel packed_as_asked(const QuantizeOptions& options,
   return run::pack(checkpoint, scheme, method, backend, options.scheme.calibration);
 }
 
+void print(const run::Tried& tried) {
+  if (!tried.is_whole && !tried.is_kept && tried.skipped.empty()) return;
+  make_way();
+  if (tried.skipped.empty())
+    std::printf("error %.4f  %-7s  %s\n", tried.error, tried.is_kept ? "kept" : "dropped",
+                tried.change.c_str());
+  else
+    std::printf("no error      skipped  %s: %s\n", tried.change.c_str(), tried.skipped.c_str());
+  std::fflush(stdout);
+}
+
+/// Prints what is tried; Ctrl-C ends the search between two changes.
+run::SearchWatch watch_search(const std::filesystem::path& journal) {
+  auto line = std::make_shared<Progress>("search");
+  const auto progress = [line](const std::string& phase, int64_t done, int64_t total) {
+    line->set_total(total);
+    line->show(done, phase);
+  };
+  const auto tried = [journal](const run::Tried& one) {
+    print(one);
+    if (was_interrupted())
+      throw Interrupted(journal.empty()
+                            ? "interrupted; nothing was written"
+                            : "interrupted; the same command goes on from " + journal.string());
+  };
+  return {.tried = tried, .progress = progress};
+}
+
 /// As few bits as are asked for, by what helps.
 store::PackedModel packed_by_search(const QuantizeOptions& options,
                                     const store::Checkpoint& checkpoint,
-                                    const run::BackendOptions& backend) {
+                                    const run::BackendOptions& backend,
+                                    const std::filesystem::path& journal) {
   const run::SchemeText& asked = options.scheme;
   DRIFTLESS_REQUIRE(asked.weights == "none" && asked.acts == "none" && asked.plan.empty() &&
                         options.method == "nearest",
                     ErrorCode::InvalidArgument,
                     "quantize: --bits looks for quantizers and methods itself; expected no "
                     "--weights, --acts, --plan or --method beside it");
-  return run::search_bits(checkpoint, *options.bits, asked, backend, [](const run::Tried& tried) {
-    std::printf("%-12s error %.4f  %-7s %s\n", tried.change.c_str(), tried.error,
-                tried.is_kept ? "kept" : "dropped", tried.scheme.c_str());
-    std::fflush(stdout);
-  });
+  run::Found found = run::search_bits(checkpoint,
+                                      {.bits = *options.bits,
+                                       .scheme = asked,
+                                       .backend = backend,
+                                       .model_sha256 = sha256_of_file(options.model),
+                                       .journal = journal},
+                                      watch_search(journal));
+  std::printf("mean bits: weights %.3f, acts %.3f\n", found.bits.weights, found.bits.acts);
+  return std::move(found.packed);
 }
 
 void quantize(const QuantizeOptions& options) {
   const store::Checkpoint checkpoint = load_float_model(options.model);
   const run::BackendOptions backend{.device = "native"};
-  store::PackedModel packed = options.bits ? packed_by_search(options, checkpoint, backend)
+  const std::filesystem::path journal =
+      options.bits ? run::journal_of(options.output) : std::filesystem::path();
+  store::PackedModel packed = options.bits ? packed_by_search(options, checkpoint, backend, journal)
                                            : packed_as_asked(options, checkpoint, backend);
   packed.source_sha256 = sha256_of_file(options.model);
   store::save_packed(options.output, packed);
+  if (!journal.empty()) std::filesystem::remove(journal);
   if (!packed.calibration.empty()) std::printf("calibrated on %s\n", packed.calibration.c_str());
   if (!packed.method.empty()) std::printf("%s\n", packed.method.c_str());
   const std::string text = quant::describe(packed.plan, reason::linear_layers(packed.config));
@@ -99,8 +137,9 @@ void add_quantize_command(const Verb& verb) {
       .shows_default()
       .group("Quantization");
   verb.add_option("--bits", options->bits,
-                  "instead of quantizers: try formats and methods of at most this many bits, keep "
-                  "what helps")
+                  "instead of quantizers: try formats and methods of at most this many bits in the "
+                  "mean, for the model and layer by layer, keep what helps; the same command goes "
+                  "on where it was ended")
       .group("Quantization");
   verb.example(
       "driftless quantize models/sudoku-small.safetensors --out packed.safetensors "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // driftless quantize, and what runs packed models: eval, solve, info, with and without --native.
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -67,21 +69,58 @@ TEST_F(NativeCommands, ScalesWithFractionsArePackedSimulatedAndNative) {
   EXPECT_NE(info.out.find("int4/block32,scale=e5m3,window=0, 4.2"), std::string::npos) << info.out;
 }
 
+/// A search that takes a second, on few boards.
+std::string search_command(const std::string& model, const std::string& out) {
+  return "quantize " + model + " --out " + out + " --calibration-data models/demo-sudoku.csv";
+}
+
 TEST_F(NativeCommands, BitsAreSearchedFor) {
   const std::string packed = file("packed.safetensors");
   cli_testing::save_tiny_model(file("model.safetensors"), 1);
-  const std::string command = "quantize " + file("model.safetensors") + " " + packed;
-  const Outcome outcome = driftless(command + " --bits 4.25 --calibration-boards 2");
+  const std::string command = search_command(file("model.safetensors"), packed);
+  const Outcome outcome = driftless(command + " --bits 4.5");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* step : {"mxint4 ", "scale=e5m3", "scale=s4m3", "clip", "gptq", "gptaq"})
-    EXPECT_NE(("\n" + outcome.out).find(std::string("\n") + step), std::string::npos) << step;
+  for (const char* step : {"  mxint4\n", "scale=e5m3\n", "scale=s4m3\n", "  clip\n", "  gptq\n",
+                           "  gptaq\n", "mean bits: weights 4.", "native: yes"})
+    EXPECT_NE(outcome.out.find(step), std::string::npos) << step << outcome.out;
   EXPECT_NE(outcome.out.find("kept"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("native: yes"), std::string::npos) << outcome.out;
   const Outcome info = driftless("info " + packed);
-  EXPECT_NE(info.out.find("search on 34 generated boards, seed 1"), std::string::npos) << info.out;
-  for (const char* bits : {"1", "0", "-3", "nan"})
+  EXPECT_NE(info.out.find("search on 64 boards of models/demo-sudoku.csv, seed 1"),
+            std::string::npos)
+      << info.out;
+  EXPECT_FALSE(std::filesystem::exists(packed + ".search.jsonl"));
+  for (const char* bits : {"1", "0", "-3", "nan", "5.25"})
     expect_failure(driftless(command + " --bits " + bits), 10, "2.25");
   expect_failure(driftless(command + " --bits 4.25 --weights mxint4"), 10, "--bits looks for");
+}
+
+TEST_F(NativeCommands, ASearchThatIsEndedGoesOnToTheSameBytes) {
+  cli_testing::save_tiny_model(file("model.safetensors"), 1);
+  const auto command = [&](const std::string& out) {
+    return DRIFTLESS_PROGRAM " " + search_command(file("model.safetensors"), file(out)) +
+           " --bits 4.25";
+  };
+  ASSERT_EQ(testing::run_program(command("whole")).exit_code, 0);
+  const std::string journal = file("ended.search.jsonl");
+  for (const std::string signal : {"KILL", "TERM"}) {
+    // The shell waits for something that was tried, then ends the search.
+    const std::string before = testing::text_of(journal);
+    const Outcome ended = testing::run_program(
+        "(" + command("ended") + " & job=$!; until test $(wc -l < " + journal + " || echo 0) -gt " +
+        std::to_string(std::ranges::count(before, '\n') + 2) + "; do :; done 2>/dev/null; kill -" +
+        signal + " $job; wait $job)");
+    EXPECT_EQ(ended.exit_code, signal == "KILL" ? 137 : 143) << ended.err;
+    EXPECT_FALSE(std::filesystem::exists(file("ended")));
+    EXPECT_TRUE(testing::text_of(journal).starts_with(before));
+  }
+  expect_failure(
+      driftless(search_command(file("model.safetensors"), file("ended")) + " --bits 3.25"), 12,
+      "bits: got 4.25, expected 3.25");
+  const Outcome resumed = testing::run_program(command("ended"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(testing::text_of(file("ended")), testing::text_of(file("whole")));
+  EXPECT_FALSE(std::filesystem::exists(journal));
+  EXPECT_EQ(dir_.entry_count(), 4) << "boards, the model, and two packed ones";
 }
 
 TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
