@@ -36,8 +36,7 @@ struct SearchWatch {
 inline constexpr int64_t kJudgingBoards = 96;
 /// Of these, the first ones; changes of a layer that are clearly worse on them are given up on.
 inline constexpr int64_t kFirstBoards = 16;
-/// Supervision steps that each board makes: enough for errors to have gone around the loop, few
-/// enough for trajectories not to have parted.
+/// Supervision steps that each board makes: enough for errors to have gone around the loop.
 inline constexpr int64_t kJudgingSteps = 2;
 /// Boards behind second moments, unless calibration asks for another number.
 inline constexpr int64_t kSearchMomentBoards = 8;
