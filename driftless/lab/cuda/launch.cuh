@@ -24,8 +24,8 @@ inline unsigned blocks_for(int64_t items, int64_t per_block) {
 /// Runs a kernel whose blocks take no shared memory but what they declare. Compiled for a CPU, as
 /// the tests do, it is run there.
 template <class... Parameters, class... Arguments>
-void launch(const char* name, void (*kernel)(Parameters...), int64_t blocks, int threads,
-            Stream stream, Arguments... arguments) {
+void start(const char* name, void (*kernel)(Parameters...), int64_t blocks, int threads,
+           Stream stream, Arguments... arguments) {
 #ifdef __CUDACC__
   kernel<<<static_cast<unsigned>(blocks), threads, 0, static_cast<cudaStream_t>(stream)>>>(
       arguments...);

@@ -181,8 +181,8 @@ void encode(const QuantSpec& spec, MatricesShape shape, const float* values, con
   const formats::Element& element = spec.format->element;
   const Rounding round(element);
   const auto run = [&](auto coding) {
-    launch("encode", encode_kernel<decltype(coding)>, blocks_for(out.rows, kWarps), kWarps * kBlock,
-           stream, coding, shape, values, out, not_finite);
+    start("encode", encode_kernel<decltype(coding)>, blocks_for(out.rows, kWarps), kWarps * kBlock,
+          stream, coding, shape, values, out, not_finite);
   };
   const auto window = static_cast<int>(spec.window);
   if (spec.has_scale_codes()) {

@@ -139,40 +139,39 @@ void add_norm(NormAxis axis, StateShape shape, const float* h, const float* y, f
               float* out, Stream stream) {
   if (axis == NormAxis::Channels) {
     const int64_t rows = shape.batch * shape.positions;
-    launch("add_norm", norm_rows, blocks_for(rows * kLanes, kThreads), kThreads, stream, rows,
-           shape.width, h, y, eps, out);
+    start("add_norm", norm_rows, blocks_for(rows * kLanes, kThreads), kThreads, stream, rows,
+          shape.width, h, y, eps, out);
     return;
   }
-  launch("add_norm", norm_columns, blocks_for(shape.batch * shape.width, kThreads), kThreads,
-         stream, shape, h, y, eps, out);
+  start("add_norm", norm_columns, blocks_for(shape.batch * shape.width, kThreads), kThreads, stream,
+        shape, h, y, eps, out);
 }
 
 void share(const float* scores, int64_t length, float scale, const Integers& out, Stream stream) {
-  launch("share", share_rows, blocks_for(out.rows * kWarp, kThreads), kThreads, stream, scores,
-         length, scale, out);
+  start("share", share_rows, blocks_for(out.rows * kWarp, kThreads), kThreads, stream, scores,
+        length, scale, out);
 }
 
 void sum_rows(const Integers& rows, int32_t* sums, Stream stream) {
-  launch("sum_rows", sum_bytes, blocks_for(rows.rows, kThreads), kThreads, stream, rows, sums);
+  start("sum_rows", sum_bytes, blocks_for(rows.rows, kThreads), kThreads, stream, rows, sums);
 }
 
 void turn(RopeShape shape, const float* cos, const float* sin, float* values, Stream stream) {
   const int64_t pairs = shape.rows * shape.turned * shape.half;
   if (pairs == 0) return;
-  launch("turn", turn_pairs, blocks_for(pairs, kThreads), kThreads, stream, shape, cos, sin,
-         values);
+  start("turn", turn_pairs, blocks_for(pairs, kThreads), kThreads, stream, shape, cos, sin, values);
 }
 
 void multiply_in_order(HeadShape shape, const float* in, const float* weight, float* out,
                        Stream stream) {
-  launch("multiply_in_order", in_order, blocks_for(shape.rows * shape.outputs, kThreads), kThreads,
-         stream, shape, in, weight, out);
+  start("multiply_in_order", in_order, blocks_for(shape.rows * shape.outputs, kThreads), kThreads,
+        stream, shape, in, weight, out);
 }
 
 void multiply_in_double(HeadShape shape, const float* in, const float* weight, const float* bias,
                         float* out, Stream stream) {
-  launch("multiply_in_double", in_double, blocks_for(shape.rows * shape.outputs, kThreads),
-         kThreads, stream, shape, in, weight, bias, out);
+  start("multiply_in_double", in_double, blocks_for(shape.rows * shape.outputs, kThreads), kThreads,
+        stream, shape, in, weight, bias, out);
 }
 
 }  // namespace driftless::lab::cuda

@@ -207,7 +207,7 @@ template <class Store>
 void run(const char* name, const Integers& left, const Integers& right, int64_t parts,
          const Store& store, Stream stream) {
   const int64_t tiles = tiles_of(left.rows / parts) * tiles_of(right.rows / parts);
-  launch(name, product_kernel<Store>, parts * tiles, kThreads, stream, left, right, parts, store);
+  start(name, product_kernel<Store>, parts * tiles, kThreads, stream, left, right, parts, store);
 }
 
 }  // namespace
