@@ -107,8 +107,8 @@ TEST_F(NativeCommands, ASearchThatIsEndedGoesOnToTheSameBytes) {
     const std::string before = testing::text_of(journal);
     const Outcome ended = testing::run_program(
         "(" + command("ended") + " & job=$!; until test $(wc -l < " + journal + " || echo 0) -gt " +
-        std::to_string(std::ranges::count(before, '\n') + 2) + "; do :; done 2>/dev/null; kill -" +
-        signal + " $job; wait $job)");
+        std::to_string(std::ranges::count(before, '\n') + 2) +
+        " || ! kill -0 $job; do :; done 2>/dev/null; kill -" + signal + " $job; wait $job)");
     EXPECT_EQ(ended.exit_code, signal == "KILL" ? 137 : 143) << ended.err;
     EXPECT_FALSE(std::filesystem::exists(file("ended")));
     EXPECT_TRUE(testing::text_of(journal).starts_with(before));
