@@ -5,15 +5,9 @@
 #include "driftless/lab/cuda/quant/fake_quant.h"
 #include "driftless/lab/cuda/quant/quantize.h"
 #include "driftless/lab/device/device.h"
+#include "driftless/lab/device/no_cuda.h"
 
 namespace driftless::lab {
-
-namespace {
-[[noreturn]] void no_cuda(std::string_view what) {
-  fail(ErrorCode::Unsupported, what,
-       ": this build has no CUDA; configure with -DDRIFTLESS_CUDA=ON");
-}
-}  // namespace
 
 at::Device find_device(std::string_view name, int64_t /*index*/) {
   DRIFTLESS_REQUIRE(name == "cpu" || name == "cuda", ErrorCode::InvalidArgument, "device: got '",

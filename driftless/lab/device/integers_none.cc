@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of integers without CUDA. A unit of its own: the tests link them run on a CPU
 // instead.
-#include "driftless/base/error.h"
 #include "driftless/lab/cuda/integers/integers.h"
+#include "driftless/lab/device/no_cuda.h"
 
 namespace driftless::lab::cuda {
-
-namespace {
-[[noreturn]] void no_cuda(std::string_view what) {
-  fail(ErrorCode::Unsupported, what,
-       ": this build has no CUDA; configure with -DDRIFTLESS_CUDA=ON");
-}
-}  // namespace
 
 const char* why_not_encoded(const quant::QuantSpec&) noexcept { return ""; }
 void encode(const quant::QuantSpec&, MatricesShape, const float*, const Integers&, int32_t*,

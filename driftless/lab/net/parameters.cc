@@ -59,6 +59,12 @@ at::Tensor ParameterLayout::view(const at::Tensor& flat, std::string_view name) 
   return flat.narrow(0, entry->begin, entry->count).view(entry->shape);
 }
 
+at::Tensor tensor_of(std::span<const float> values, at::Device device) {
+  at::Tensor copy = at::empty({std::ssize(values)}, at::kFloat);
+  std::copy(values.begin(), values.end(), copy.data_ptr<float>());
+  return copy.to(device);
+}
+
 at::Tensor truncated_normal(const std::vector<int64_t>& shape, double std, Rng& rng) {
   at::Tensor values = at::empty(shape, at::kDouble);
   double* data = values.data_ptr<double>();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,9 @@ struct FlatWeights {
   const LayerQuantizers* quantizers = nullptr;  ///< outlive the network; null is a float model
   const BlockEngine* engine = nullptr;          ///< likewise; null: torch's operations
 };
+
+/// A copy of the values, one after the other.
+at::Tensor tensor_of(std::span<const float> values, at::Device device);
 
 /// Named tensors, as a checkpoint holds them.
 using NamedTensors = std::map<std::string, at::Tensor, std::less<>>;

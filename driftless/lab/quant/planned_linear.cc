@@ -2,24 +2,18 @@
 #include "driftless/lab/quant/planned_linear.h"
 
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "driftless/base/error.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/layers.h"
+#include "driftless/lab/net/parameters.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/bias.h"
 #include "driftless/reason/plan/linear_layers.h"
 
 namespace driftless::lab {
 namespace {
-
-at::Tensor tensor_of(std::span<const float> values, at::Device device) {
-  at::Tensor copy = at::empty({std::ssize(values)}, at::kFloat);
-  std::memcpy(copy.data_ptr(), values.data(), values.size_bytes());
-  return copy.to(device);
-}
 
 /// Whether bfloat16 holds what a side multiplies, with its scales in or apart.
 bool is_narrow_side(const quant::QuantSpec& spec) {

@@ -2,9 +2,7 @@
 #include "driftless/lab/reasoner/integer_blocks.h"
 
 #include <cmath>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "driftless/lab/cuda/integers/integers.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/layers.h"
+#include "driftless/lab/net/parameters.h"
 #include "driftless/loop/kernels/epilogues.h"
 #include "driftless/loop/rope.h"
 #include "driftless/model/schedule.h"
@@ -173,12 +172,6 @@ at::Tensor channels_update(const IntegerSwiglu& layers, const at::Tensor& h, con
   return out;
 }
 
-at::Tensor tensor_of(std::span<const float> values, at::Device device) {
-  at::Tensor copy = at::empty({std::ssize(values)}, at::kFloat);
-  if (!values.empty()) std::memcpy(copy.data_ptr(), values.data(), values.size_bytes());
-  return copy.to(device);
-}
-
 /// Rotary positions and attention in int8 (docs/numerics.md).
 class IntegerAttention {
  public:
@@ -314,7 +307,7 @@ class OrderedHead : public LayerQuantizer {
   [[nodiscard]] at::Tensor linear(const at::Tensor& input, const LinearWeight& /*weight*/,
                                   const Site& /*site*/) const override {
     const at::Tensor rows = input.contiguous();
-    const cuda::HeadShape shape{rows.size(0) * rows.size(1), rows.size(2), rows.size(2), outputs_};
+    const cuda::HeadShape shape{rows.size(0) * rows.size(1), rows.size(2), outputs_};
     at::Tensor out = at::empty({rows.size(0), rows.size(1), outputs_}, rows.options());
     const cuda::Stream stream = stream_of(rows.device());
     if (bias_.defined())

@@ -2,7 +2,6 @@
 #include "driftless/lab/reasoner/torch_reasoner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -47,15 +46,10 @@ auto translated(Work work) {
   }
 }
 
-at::Tensor tensor_of(const store::Tensor& tensor) {
-  at::Tensor copy = at::empty(tensor.shape, at::kFloat);
-  std::memcpy(copy.data_ptr(), tensor.values.data(), tensor.values.size() * sizeof(float));
-  return copy;
-}
-
 NamedTensors tensors_of(const store::TensorMap& tensors) {
   NamedTensors named;
-  for (const auto& [name, tensor] : tensors) named.emplace(name, tensor_of(tensor));
+  for (const auto& [name, tensor] : tensors)
+    named.emplace(name, tensor_of(tensor.values, at::kCPU).view(tensor.shape));
   return named;
 }
 

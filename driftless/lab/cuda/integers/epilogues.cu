@@ -2,16 +2,12 @@
 // What the native engine computes between products, in the order of loop/kernels/epilogues.h, on
 // which the bits of sums depend.
 #include "driftless/lab/cuda/integers/integers.h"
+#include "driftless/lab/cuda/integers/one_value.cuh"
 #include "driftless/lab/cuda/launch.cuh"
 #include "driftless/lab/cuda/reduce.cuh"
 
 namespace driftless::lab::cuda {
 namespace {
-
-#define DRIFTLESS_INLINE __device__ __forceinline__
-DRIFTLESS_INLINE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-#include "driftless/loop/kernels/one_value.inc"
-#undef DRIFTLESS_INLINE
 
 constexpr int kThreads = 256;
 constexpr int kWarp = 32;
@@ -113,7 +109,7 @@ __global__ void turn_pairs(RopeShape shape, const float* cos, const float* sin, 
 __global__ void in_order(HeadShape shape, const float* in, const float* weight, float* out) {
   const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (id >= shape.rows * shape.outputs) return;
-  const float* const row = in + id / shape.outputs * shape.row_step;
+  const float* const row = in + id / shape.outputs * shape.inputs;
   const float* const column = weight + id % shape.outputs;
   float sum = 0;
   for (int64_t i = 0; i < shape.inputs; ++i)
@@ -125,7 +121,7 @@ __global__ void in_double(HeadShape shape, const float* in, const float* weight,
                           float* out) {
   const int64_t id = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (id >= shape.rows * shape.outputs) return;
-  const float* const row = in + id / shape.outputs * shape.row_step;
+  const float* const row = in + id / shape.outputs * shape.inputs;
   const int64_t output = id % shape.outputs;
   double sum = bias[output];
   for (int64_t i = 0; i < shape.inputs; ++i)

@@ -63,10 +63,9 @@ void turn(RopeShape shape, const float* cos, const float* sin, float* values, St
 void add_norm(NormAxis axis, StateShape shape, const float* h, const float* y, float eps,
               float* out, Stream stream);
 
-/// Rows `row_step` apart times a weight that stays in float.
+/// Rows times a weight that stays in float.
 struct HeadShape {
   int64_t rows;
-  int64_t row_step;
   int64_t inputs;
   int64_t outputs;
 };

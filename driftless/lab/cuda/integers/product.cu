@@ -4,15 +4,11 @@
 // the rows come ahead of their use.
 #include "driftless/lab/cuda/integers/instructions.cuh"
 #include "driftless/lab/cuda/integers/integers.h"
+#include "driftless/lab/cuda/integers/one_value.cuh"
 #include "driftless/lab/cuda/launch.cuh"
 
 namespace driftless::lab::cuda {
 namespace {
-
-#define DRIFTLESS_INLINE __device__ __forceinline__
-DRIFTLESS_INLINE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-#include "driftless/loop/kernels/one_value.inc"
-#undef DRIFTLESS_INLINE
 
 constexpr int kThreads = 128;
 constexpr int kTile = 128;  // rows of either factor
