@@ -18,7 +18,7 @@ using Floats = std::vector<float>;
 /// Every kernel on the two halves of the values.
 std::vector<Floats> results_of(const EpilogueSet& set, const Floats& a, const Floats& b) {
   const auto count = static_cast<int64_t>(a.size());
-  std::vector<Floats> results(6, a);
+  std::vector<Floats> results(9, a);
   set.add(results[0].data(), b.data(), count);
   set.add_sum(results[1].data(), b.data(), b.data(), count);
   set.silu_mul(a.data(), b.data(), results[2].data(), count);
@@ -28,6 +28,9 @@ std::vector<Floats> results_of(const EpilogueSet& set, const Floats& a, const Fl
   results[5] = {
       static_cast<float>(set.share_codes(a.data(), count, 0.25f, uint8_t{0}, codes.data()))};
   for (const uint8_t code : codes) results[5].push_back(code);
+  set.subtract(a.data(), b.data(), results[6].data(), count);
+  set.add_up(results[7].data(), results[8].data(), count);
+  set.add_bytes(results[8].data(), codes.data(), count, uint8_t{0x80}, 0.1f);
   results.emplace_back(a.size() * b.size());
   set.multiply({.a = a.data(),
                 .a_stride = 1,

@@ -67,7 +67,7 @@ void run_one(const KernelSet& set, const Shape& shape, const char* text, long ro
   const quant::QuantSpec spec = quant::parse_quant_spec(text);
   const auto gate_up = random_matrix(text, 2 * shape.inner, shape.width, 1);
   const auto down = random_matrix(text, shape.width, shape.inner, 2);
-  const Swiglu swiglu({gate_up, down}, {spec, spec}, set, loop::epilogues().silu_mul);
+  const Swiglu swiglu({gate_up, down}, {spec, spec}, set, loop::epilogues());
   auto scratch = swiglu.make_scratch(shape.rows);
   State native_state(shape);
   State float_state(shape);

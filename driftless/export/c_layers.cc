@@ -80,6 +80,8 @@ CLinear c_linear(const store::PackedModel& model, const std::string& name) {
   DRIFTLESS_REQUIRE(!plan->weights.has_scale_codes() && !plan->acts.has_scale_codes(),
                     ErrorCode::Unsupported, "layer '", name,
                     "': blocks with scale= are not written as C; expected mx or integer formats");
+  DRIFTLESS_REQUIRE(!plan->delta, ErrorCode::Unsupported, "layer '", name,
+                    "': delta takes more memory than small devices have; quantize without it");
   DRIFTLESS_REQUIRE(plan->acts.rule != formats::ExponentRule::Mse, ErrorCode::Unsupported,
                     "layer '", name, "': activations as '", to_string(plan->acts),
                     "'; exported code has every exponent rule but mse");

@@ -22,15 +22,33 @@ struct Slot {
   Buffer qkv;       // qkv_size() values, as the backend lays them out; attention only
   Buffer previous;  // the state before a network call; EqR only
   Buffer logits;    // [S, V]
+  Buffer memory;    // SlotMemory::size() values for the calls of either state, those of z_L first
   std::array<float, 2> halt_logits{};  // halt, continue
   Rng rng{0};                          // where the model draws noise
   int64_t board_number = 0;            // for messages
 };
 
+/// What stages keep of a board from one call to the next that updates the same state. They claim
+/// their places while they are built; all values are zero when a board enters.
+class SlotMemory {
+ public:
+  /// Where so many values begin.
+  [[nodiscard]] int64_t claim(int64_t count) {
+    const int64_t first = size_;
+    size_ += count;
+    return first;
+  }
+  [[nodiscard]] int64_t size() const { return size_; }
+
+ private:
+  int64_t size_ = 0;
+};
+
 /// Whom a thread works for at the moment.
 struct Work {
   Slot& slot;
-  float* h;  // the state that the current network call updates
+  float* h;       // the state that the current network call updates
+  float* memory;  // of the calls that update it
   int64_t part;
   int64_t parts;  // the stage's parts(), or parts_alone() where the thread has the board to itself
   int64_t worker;

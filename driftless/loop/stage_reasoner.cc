@@ -46,6 +46,7 @@ class StageReasoner : public reason::Reasoner {
     int64_t scratch_size = 0;
     for (const auto& stage : stages_) scratch_size = std::max(scratch_size, stage->scratch_size());
     for (int64_t i = 0; i < model.threads; ++i) scratch_.emplace_back(scratch_size);
+    memory_size_ = model.memory.size();
     for (int64_t i = 0; i < model.slots; ++i) slots_.push_back(make_slot());
   }
 
@@ -57,6 +58,7 @@ class StageReasoner : public reason::Reasoner {
     start_.require_fits(board);
     Slot& slot = slots_[static_cast<size_t>(index)];
     start_.fill(slot, board);
+    std::ranges::fill(slot.memory.span(), 0.0f);
     slot.board_number = board.number;
     ledger_.put(index);
   }
@@ -161,6 +163,7 @@ class StageReasoner : public reason::Reasoner {
     if (model::architecture(config_).has(model::After::Damp))
       slot.previous = Buffer(layout_.state_size());
     slot.logits = Buffer(logits_size());
+    slot.memory = Buffer(2 * memory_size_);
     return slot;
   }
 
@@ -173,8 +176,10 @@ class StageReasoner : public reason::Reasoner {
   void run_part(const Part& part, int64_t index, int64_t worker, StepObserver* observer) {
     const Op& op = part.op;
     Slot& slot = slots_[static_cast<size_t>(index)];
+    const bool is_h = op.updates == model::State::H;
     op.stage->run({.slot = slot,
-                   .h = (op.updates == model::State::H ? slot.z_h : slot.z_l).data(),
+                   .h = (is_h ? slot.z_h : slot.z_l).data(),
+                   .memory = slot.memory.data() + (is_h ? memory_size_ : 0),
                    .part = part.index,
                    .parts = part.count,
                    .worker = worker,
@@ -222,6 +227,7 @@ class StageReasoner : public reason::Reasoner {
   model::ModelConfig config_;
   Layout layout_;
   bool shows_inputs_;
+  int64_t memory_size_ = 0;
   ThreadPool pool_;
   Start start_;
   reason::SlotLedger ledger_;

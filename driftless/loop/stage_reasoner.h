@@ -24,6 +24,7 @@ struct StageModel {
   int64_t threads;
   const EpilogueSet& epilogues;
   BlockBuilder& builder;
+  const SlotMemory& memory;  ///< what the stages of the builder claim
   bool shows_inputs = true;  ///< false: refuses observers that want the inputs of layers
 };
 

@@ -18,12 +18,13 @@ bool has_alike_factors(const quant::QuantizedMatrix& weight, const quant::QuantS
 
 bool ColumnSwiglu::suits(const SwigluWeights& weights, const SwigluActs& acts,
                          const KernelSet& set) {
-  return has_alike_factors(weights.gate_up, acts.input, set) &&
+  return !acts.input_is_change && !acts.hidden_is_change &&
+         has_alike_factors(weights.gate_up, acts.input, set) &&
          has_alike_factors(weights.down, acts.hidden, set);
 }
 
 ColumnSwiglu::ColumnSwiglu(const SwigluWeights& weights, const SwigluActs& acts,
-                           const KernelSet& set, SiluMul silu_mul)
+                           const KernelSet& set, const loop::EpilogueSet& epilogues)
     : set_(&set),
       tile_rows_(std::max(kBlock, set.whole.max_rows / kBlock * kBlock)),
       input_(acts.input, set),
@@ -31,7 +32,7 @@ ColumnSwiglu::ColumnSwiglu(const SwigluWeights& weights, const SwigluActs& acts,
       gate_up_(make_rows(weights.gate_up, set)),
       down_(make_rows(weights.down, set)),
       inner_(weights.down.cols),
-      silu_mul_(silu_mul) {
+      epilogues_(&epilogues) {
   DRIFTLESS_REQUIRE(gate_up_.rows == 2 * inner_ && down_.rows == gate_up_.k && inner_ % kBlock == 0,
                     ErrorCode::InvalidArgument, "native swiglu: weights; got ", gate_up_.rows,
                     " x ", gate_up_.k, " and ", down_.rows, " x ", down_.k,
@@ -86,7 +87,7 @@ bool ColumnSwiglu::activate(Scratch& scratch, int64_t at, int64_t row) const noe
   const int64_t width = set_->columns;
   const float* const gate = scratch.tiles.data() + at * width;
   float* const product = scratch.products.data() + (hidden_.has_blocks() ? 0 : row * width);
-  silu_mul_(gate, gate + tile_rows_ * width, product, kBlock * width);
+  epilogues_->silu_mul(gate, gate + tile_rows_ * width, product, kBlock * width);
   return !hidden_.has_blocks() ||
          hidden_.encode_block(product, width, row / kBlock, scratch.hidden);
 }

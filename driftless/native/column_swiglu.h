@@ -22,13 +22,13 @@ class ColumnSwiglu {
     AlignedVector<float> products;  ///< [32][column], or [inner][column] where hidden is kept
   };
 
-  /// Whether the set has encoders for these activations, and in both products the integers of
-  /// either factor fit bytes or those of neither.
+  /// Whether the set has encoders for these activations, none of them changes, and in both products
+  /// the integers of either factor fit bytes or those of neither.
   static bool suits(const SwigluWeights& weights, const SwigluActs& acts, const KernelSet& set);
 
   /// Requires suits(). Throws as Swiglu.
   ColumnSwiglu(const SwigluWeights& weights, const SwigluActs& acts, const KernelSet& set,
-               SiluMul silu_mul);
+               const loop::EpilogueSet& epilogues);
 
   [[nodiscard]] Scratch make_scratch() const;
   [[nodiscard]] int64_t columns() const noexcept { return set_->columns; }
@@ -50,7 +50,7 @@ class ColumnSwiglu {
   RowMatrix gate_up_;
   RowMatrix down_;
   int64_t inner_;
-  SiluMul silu_mul_;
+  const loop::EpilogueSet* epilogues_;
 };
 
 }  // namespace driftless::native

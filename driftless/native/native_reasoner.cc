@@ -64,6 +64,7 @@ std::unique_ptr<reason::Reasoner> make_native_reasoner(const store::PackedModel&
                                     .threads = options.threads,
                                     .epilogues = build.epilogues,
                                     .builder = builder,
+                                    .memory = build.memory,
                                     .shows_inputs = false});
 }
 

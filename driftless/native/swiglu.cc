@@ -32,14 +32,16 @@ void require_length(int64_t k, const IntegerForm& left, const IntegerForm& right
 }  // namespace
 
 Swiglu::Swiglu(const SwigluWeights& weights, const SwigluActs& acts, const KernelSet& set,
-               SiluMul silu_mul)
+               const loop::EpilogueSet& epilogues)
     : input_(acts.input, set),
       hidden_(acts.hidden, set),
       gate_up_(make_panels(weights.gate_up, set, input_.form())),
       down_(make_panels(weights.down, set, hidden_.form())),
       inner_(weights.down.cols),
       has_block_hidden_(acts.hidden.is_in_blocks()),
-      silu_mul_(silu_mul) {
+      input_is_change_(acts.input_is_change),
+      hidden_is_change_(acts.hidden_is_change),
+      epilogues_(&epilogues) {
   DRIFTLESS_REQUIRE(
       gate_up_.columns == 2 * inner_ && down_.columns == gate_up_.k && inner_ % kBlock == 0,
       ErrorCode::InvalidArgument, "native swiglu: weights; got ", gate_up_.columns, " x ",
@@ -51,31 +53,52 @@ Swiglu::Swiglu(const SwigluWeights& weights, const SwigluActs& acts, const Kerne
 }
 
 Swiglu::Scratch Swiglu::make_scratch(int64_t rows) const {
-  Scratch scratch{input_.make(rows, gate_up_.k), hidden_.make(rows, inner_), {}};
+  Scratch scratch{input_.make(rows, gate_up_.k), hidden_.make(rows, inner_), {}, {}};
   if (!has_block_hidden_) scratch.floats.resize(static_cast<size_t>(rows * inner_));
+  if (input_is_change_) scratch.change.resize(static_cast<size_t>(rows * gate_up_.k));
   return scratch;
 }
 
-void Swiglu::run_hidden(Scratch& scratch, int64_t rows) const {
-  const TileUse use(*gate_up_.set);
-  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_block(scratch, rows, block);
+void Swiglu::quantize_input(quant::ConstMat h, Scratch& scratch, const SwigluSums& sums) const {
+  if (!input_is_change_) return input_.quantize_rows(h, scratch.input);
+  epilogues_->subtract(h.data, sums.input, scratch.change.data(), h.size());
+  input_.quantize_rows({scratch.change.data(), h.rows, h.cols}, scratch.input);
+  add_values(scratch.input, h.rows, {sums.input, h.cols, kBlock}, *epilogues_);
 }
 
-void Swiglu::run_block(Scratch& scratch, int64_t all_rows, int64_t block) const {
+void Swiglu::run_hidden(Scratch& scratch, int64_t rows, const SwigluSums& sums) const {
+  const TileUse use(*gate_up_.set);
+  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_block(scratch, rows, block, sums);
+}
+
+/// Of tiles [rows, 32], whose rows are `row` and after.
+void Swiglu::add_up_gates(float* gate, float* up, int64_t row, int64_t rows, int64_t block,
+                          const SwigluSums& sums) const {
+  float* const at = sums.gate_up + (block * sums.all_rows + row) * kBlock;
+  epilogues_->add_up(at, gate, rows * kBlock);
+  epilogues_->add_up(at + inner_ * sums.all_rows, up, rows * kBlock);
+}
+
+void Swiglu::run_block(Scratch& scratch, int64_t all_rows, int64_t block,
+                       const SwigluSums& sums) const {
   const RowTiles row_tiles(all_rows, tiles_for(scratch.input, gate_up_).max_rows);
   alignas(kCacheLine) float gate[kTileSize];
   alignas(kCacheLine) float up[kTileSize];
-  alignas(kCacheLine) float product[kTileSize];
+  alignas(kCacheLine) float tile[kTileSize];
   for (int64_t i = 0; i < row_tiles.count; ++i) {
     const int64_t row = row_tiles.first(i);
     const int64_t rows = row_tiles.first(i + 1) - row;
     block_tile(scratch.input, gate_up_, row, rows, block * kBlock, gate);
     block_tile(scratch.input, gate_up_, row, rows, inner_ + block * kBlock, up);
-    if (!has_block_hidden_) {
-      silu_mul_(gate, up, scratch.floats.data() + (block * all_rows + row) * kBlock, rows * kBlock);
-      continue;
+    if (input_is_change_) add_up_gates(gate, up, row, rows, block, sums);
+    float* const product =
+        has_block_hidden_ ? tile : scratch.floats.data() + (block * all_rows + row) * kBlock;
+    epilogues_->silu_mul(gate, up, product, rows * kBlock);
+    if (hidden_is_change_) {
+      const float* const at = sums.hidden + (block * sums.all_rows + row) * kBlock;
+      epilogues_->subtract(product, at, product, rows * kBlock);
     }
-    silu_mul_(gate, up, product, rows * kBlock);
+    if (!has_block_hidden_) continue;
     DRIFTLESS_REQUIRE(hidden_.encode_tile(product, scratch.hidden, row, rows, block),
                       ErrorCode::Numeric, "native swiglu: hidden activations of rows ", row, " to ",
                       row + rows - 1, ", block ", block,
@@ -83,20 +106,24 @@ void Swiglu::run_block(Scratch& scratch, int64_t all_rows, int64_t block) const 
   }
 }
 
-void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out) const {
+void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out,
+                 const SwigluSums& sums) const {
   const bool suits = h.rows <= scratch.input.rows && h.cols == gate_up_.k && out.rows == h.rows &&
                      out.cols == down_.columns;
   DRIFTLESS_REQUIRE(suits, ErrorCode::InvalidArgument, "native swiglu: shapes; got ", h.rows, " x ",
                     h.cols, " and ", out.rows, " x ", out.cols, ", expected at most ",
                     scratch.input.rows, " x ", gate_up_.k, " and as many rows of ", down_.columns);
-  input_.quantize_rows(h, scratch.input);
-  run_hidden(scratch, h.rows);
+  quantize_input(h, scratch, sums);
+  run_hidden(scratch, h.rows, sums);
   if (has_block_hidden_) {
     for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
   } else {
     hidden_.quantize_tiles(scratch.floats.data(), h.rows, scratch.hidden);
   }
   multiply_rows(scratch.hidden, h.rows, down_, out);
+  if (!hidden_is_change_) return;
+  add_values(scratch.hidden, h.rows, {sums.hidden, kBlock, sums.all_rows * kBlock}, *epilogues_);
+  epilogues_->add_up(sums.output, out.data, out.size());
 }
 
 }  // namespace driftless::native

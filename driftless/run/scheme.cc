@@ -25,6 +25,7 @@ quant::QuantPlan uncalibrated_plan(const SchemeText& scheme, const store::Checkp
                            .sharing = quant::parse_scale_sharing(scheme.scales),
                            .smooth = scheme.smooth,
                            .hadamard = scheme.hadamard,
+                           .delta = scheme.delta,
                            .attention = quant::parse_attention_precision(scheme.attention)},
                           layers);
   quant::QuantPlan plan = quant::plan_from_json(read_text(scheme.plan), scheme.plan);

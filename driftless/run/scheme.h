@@ -23,6 +23,7 @@ struct SchemeText {
   std::string scales = "all";
   std::optional<double> smooth;
   bool hadamard = false;
+  bool delta = false;
   std::string attention = "none";
   std::string plan;  ///< a plan per layer (JSON file) instead of the above
   CalibrationOptions calibration{};

@@ -39,6 +39,7 @@ struct Build {
   const IntegerLayers& integers;  // planned layers that multiply integers
   const PlannedLayers& planned;   // what happens to inputs; `tensors` holds planned weights already
   quant::AttentionPrecision attention;
+  loop::SlotMemory& memory;
 };
 
 std::unique_ptr<Stage> make_heads(const Build& build);

@@ -34,6 +34,7 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
                                                  const PlannedModel& planned,
                                                  const IntegerLayers& integers,
                                                  const CpuOptions& options) {
+  loop::SlotMemory memory;
   const Build build{
       .config = config,
       .tensors = tensors,
@@ -44,7 +45,8 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
       .epilogues = options.epilogues != nullptr ? *options.epilogues : loop::epilogues(),
       .integers = integers,
       .planned = planned.layers,
-      .attention = planned.attention};
+      .attention = planned.attention,
+      .memory = memory};
   Builder builder(build);
   return loop::make_stage_reasoner({.config = build.config,
                                     .tensors = build.tensors,
@@ -52,7 +54,8 @@ std::unique_ptr<reason::Reasoner> build_reasoner(const model::ModelConfig& confi
                                     .slots = options.slots,
                                     .threads = options.threads,
                                     .epilogues = build.epilogues,
-                                    .builder = builder});
+                                    .builder = builder,
+                                    .memory = memory});
 }
 
 IntegerLayers integer_layers(const quant::QuantPlan& plan,
@@ -76,6 +79,8 @@ void require_integer_layers(const quant::QuantPlan& plan) {
   for (const quant::LayerPlan& layer : plan.layers) {
     DRIFTLESS_REQUIRE(layer.name != "q_head.weight", ErrorCode::Unsupported, "layer '", layer.name,
                       "': is no matrix product; quantize the layers of the block only");
+    DRIFTLESS_REQUIRE(!layer.delta, ErrorCode::Unsupported, "layer '", layer.name,
+                      "': delta; expected inputs, whose sums are what accumulators meet");
     try {
       integer::require_supported(layer.weights);
       const integer::RowQuantizer check(layer.acts, integer::kScalarKernels);

@@ -28,14 +28,24 @@ Constant constant(const store::Tensor& weight, Lie lie) {
 
 Linear::Linear(const Build& build, const std::string& name, const LinearInput::Shape& shape)
     : outputs_(build.tensors.at(name).shape.front()),
+      part_rows_(shape.rows),
       input_(build, name, shape),
       product_(input_.arithmetic(), product_shape(input_, shape, outputs_), build.workers,
-               constant(build.tensors.at(name), shape.lie)) {}
+               constant(build.tensors.at(name), shape.lie)) {
+  if (input_.is_change())
+    memory_ = build.memory.claim(outputs_ * LinearInput::all_rows(build, shape));
+}
 
 void Linear::run(const Work& work, const float* source, const PartRows& rows, float* scratch,
                  float* out) const {
   const float* const input = input_.prepare(work, source, rows, scratch);
   product_.run(work.worker, input, input, out);  // The weight is constant; its side is ignored.
+  if (input_.is_change()) add_up(work, rows, out);
+}
+
+void Linear::add_up(const Work& work, const PartRows& rows, float* out) const {
+  float* const sums = work.memory + memory_ + rows.first * outputs_;
+  for (int64_t i = 0; i < part_rows_ * outputs_; ++i) out[i] = sums[i] += out[i];
 }
 
 }  // namespace driftless::simulate

@@ -24,9 +24,14 @@ class Linear {
            float* out) const;
 
  private:
+  /// Adds what the changes of the inputs bring to the outputs there were.
+  void add_up(const Work& work, const PartRows& rows, float* out) const;
+
   int64_t outputs_;
+  int64_t part_rows_;
   LinearInput input_;
   Matmul product_;
+  int64_t memory_ = 0;  // of outputs, in Work::memory; where inputs are changes
 };
 
 }  // namespace driftless::simulate

@@ -34,6 +34,7 @@ LinearInput::LinearInput(const Build& build, std::string name, const Shape& shap
   if (planned->second.transforms_input() || planned->second.quantizes_input())
     layer_ = planned->second;
   if (planned->second.is_exact_in_bf16() && has_fast_bf16()) arithmetic_.dtype = Dtype::BFloat16;
+  if (is_change()) memory_ = build.memory.claim(length_ * all_rows(build, shape));
 }
 
 int64_t LinearInput::stride() const {
@@ -73,25 +74,24 @@ void LinearInput::prepare_rows(const Work& work, const float* source, const Part
     input = {out, rows, length_};
   }
   show(work, Point::LinearInput, first_row, view(input.data, rows, input.cols, input.cols));
-  quantize(work, input, result);
+  const float* const quantized = quantize(work, first_row, input, result);
   if (layer_->quantizes_input())
-    show(work, Point::QuantizedInput, first_row, view(out, rows, length_, length_));
+    show(work, Point::QuantizedInput, first_row, view(quantized, rows, length_, length_));
   std::fill_n(out + rows * length_, (shape_.rows - rows) * length_, 0.0f);
 }
 
 void LinearInput::prepare_columns(const Work& work, const float* source, int64_t first_row,
                                   float* out) const {
   const int64_t rows = shape_.rows;
-  if (layer_->transforms_input() || !is_order_free(layer_->plan().acts)) {
-    transposed(work, source, first_row, out);
-  } else {
-    show(work, Point::LinearInput, first_row, view(source, rows, shape_.stride, inputs_));
-    for (int64_t i = 0; i < inputs_; ++i)
-      std::copy_n(source + i * shape_.stride, rows, out + i * rows);
-    quantize(work, {out, length_, rows}, {out, length_, rows});
-  }
+  if (layer_->transforms_input() || !is_order_free(layer_->plan().acts))
+    return transposed(work, source, first_row, out);
+  show(work, Point::LinearInput, first_row, view(source, rows, shape_.stride, inputs_));
+  for (int64_t i = 0; i < inputs_; ++i)
+    std::copy_n(source + i * shape_.stride, rows, out + i * rows);
+  const float* const quantized =
+      quantize(work, first_row, {out, length_, rows}, {out, length_, rows});
   if (layer_->quantizes_input())
-    show(work, Point::QuantizedInput, first_row, view(out, rows, rows, length_));
+    show(work, Point::QuantizedInput, first_row, view(quantized, rows, rows, length_));
 }
 
 void LinearInput::transposed(const Work& work, const float* source, int64_t first_row,
@@ -107,18 +107,33 @@ void LinearInput::transposed(const Work& work, const float* source, int64_t firs
     loop::transpose({source, inputs_, rows}, shape_.stride, upright, length_);
   }
   show(work, Point::LinearInput, first_row, {upright, rows, length_, length_});
-  quantize(work, {upright, rows, length_}, {upright, rows, length_});
+  const float* const quantized =
+      quantize(work, first_row, {upright, rows, length_}, {upright, rows, length_});
+  if (layer_->quantizes_input())
+    show(work, Point::QuantizedInput, first_row, {quantized, rows, length_, length_});
   loop::transpose({upright, rows, length_}, length_, out, rows);
 }
 
-void LinearInput::quantize(const Work& work, ConstMat in, Mat out) const {
-  if (!layer_->quantizes_input()) return;
-  try {
-    layer_->input_quantizer(work.call).fake_quantize(in, out);
-  } catch (const Error& error) {
-    fail(error.code(), "board ", work.slot.board_number, ", layer '", name_, "', call ", work.call,
-         ": input: ", error.what());
+const float* LinearInput::quantize(const Work& work, int64_t first_row, ConstMat in,
+                                   Mat out) const {
+  if (!layer_->quantizes_input()) return out.data;
+  const auto fake_quantize = [&](ConstMat values) {
+    try {
+      layer_->input_quantizer(work.call).fake_quantize(values, out);
+    } catch (const Error& error) {
+      fail(error.code(), "board ", work.slot.board_number, ", layer '", name_, "', call ",
+           work.call, ": input: ", error.what());
+    }
+  };
+  if (!is_change()) {
+    fake_quantize(in);
+    return out.data;
   }
+  float* const sums = work.memory + memory_ + first_row * length_;
+  for (int64_t i = 0; i < in.size(); ++i) out.data[i] = in.data[i] - sums[i];
+  fake_quantize({out.data, out.rows, out.cols});
+  for (int64_t i = 0; i < in.size(); ++i) sums[i] += out.data[i];
+  return sums;
 }
 
 void LinearInput::show(const Work& work, Point point, int64_t first_row,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to the input of one linear layer before the product: it is shown to the observer,
-// and smoothed, rotated and quantized as the plan says. A layer without a plan is multiplied where
-// it lies.
+// and smoothed, rotated and quantized as the plan says, or what it has changed by is. A layer
+// without a plan is multiplied where it lies.
 #pragma once
 
 #include <optional>
@@ -42,6 +42,12 @@ class LinearInput {
   /// How to multiply: as integers where Build says so, in bf16 where that changes no operand and
   /// the processor is made for it, otherwise in Build's type.
   [[nodiscard]] const Arithmetic& arithmetic() const { return arithmetic_; }
+  /// Whether prepare() returns what the input has changed by, quantized, not the input.
+  [[nodiscard]] bool is_change() const { return layer_ && layer_->plan().delta; }
+  /// Rows of a whole board, padding included.
+  [[nodiscard]] static int64_t all_rows(const Build& build, const Shape& shape) {
+    return shape.lie == Lie::Rows ? build.layout.padded_rows : build.layout.width;
+  }
   /// Of what prepare() returns.
   [[nodiscard]] int64_t stride() const;
   [[nodiscard]] int64_t scratch_size() const;
@@ -55,7 +61,9 @@ class LinearInput {
   void prepare_rows(const Work& work, const float* source, const PartRows& part, float* out) const;
   void prepare_columns(const Work& work, const float* source, int64_t first_row, float* out) const;
   void transposed(const Work& work, const float* source, int64_t first_row, float* out) const;
-  void quantize(const Work& work, quant::ConstMat in, quant::Mat out) const;
+  /// Rows `in` from `first_row` on into `out`. Returns the values that they stand for.
+  const float* quantize(const Work& work, int64_t first_row, quant::ConstMat in,
+                        quant::Mat out) const;
   void show(const Work& work, reason::Point point, int64_t first_row,
             const reason::StridedView& values) const;
   [[nodiscard]] reason::StridedView view(const float* values, int64_t rows, int64_t stride,
@@ -67,6 +75,7 @@ class LinearInput {
   int64_t length_;
   Arithmetic arithmetic_;
   std::optional<quant::PlannedLayer> layer_;  // where the plan changes the input
+  int64_t memory_ = 0;  // in Work::memory, of the inputs that changes have added up to
 };
 
 }  // namespace driftless::simulate

@@ -46,6 +46,7 @@ std::string extras(const Json& config) {
   if (!config.at("smooth").is_null())
     text += format(" smooth %g", config.at("smooth").get<double>());
   if (config.at("hadamard").get<bool>()) text += " hadamard";
+  if (config.contains("delta")) text += " delta";
   if (config.contains("attention"))
     text += " attention " + config.at("attention").get<std::string>();
   if (config.at("scales") != "all") text += " per " + config.at("scales").get<std::string>();

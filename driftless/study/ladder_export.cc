@@ -16,11 +16,12 @@ struct Column {
   std::string_view place;  ///< in a record
 };
 
-constexpr std::array<Column, 24> kColumns = {{{"weights", "/config/weights"},
+constexpr std::array<Column, 25> kColumns = {{{"weights", "/config/weights"},
                                               {"activations", "/config/acts"},
                                               {"coverage", "/config/coverage"},
                                               {"smooth", "/config/smooth"},
                                               {"hadamard", "/config/hadamard"},
+                                              {"delta", "/config/delta"},
                                               {"scales", "/config/scales"},
                                               {"calibration_seed", "/config/calibration/seed"},
                                               {"steps", "/config/steps"},

@@ -35,7 +35,7 @@ struct Key {
 
 using quant::parse_quant_spec;
 
-const std::array<Key, 20> kKeys = {{
+const std::array<Key, 21> kKeys = {{
     {"both",
      [](Row& r, std::string_view t) { r.scheme.weights = r.scheme.acts = parse_quant_spec(t); }},
     {"weights", [](Row& r, std::string_view t) { r.scheme.weights = parse_quant_spec(t); }},
@@ -46,6 +46,7 @@ const std::array<Key, 20> kKeys = {{
      [](Row& r, std::string_view t) { r.scheme.sharing = quant::parse_scale_sharing(t); }},
     {"smooth", NumberSetter([](Row& r, double x) { r.scheme.smooth = x; })},
     {"hadamard", FlagSetter([](Row& r, bool x) { r.scheme.hadamard = x; })},
+    {"delta", FlagSetter([](Row& r, bool x) { r.scheme.delta = x; })},
     {"attention",
      [](Row& r, std::string_view t) { r.scheme.attention = quant::parse_attention_precision(t); }},
     {"h_cycles", IntField{&Row::h_cycles, {1, 64}}},

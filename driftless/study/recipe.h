@@ -13,8 +13,8 @@
 //   l_cycles = [2, 4, 6]
 //
 // Row keys: both (weights and acts alike), weights, acts, coverage, bias, scales, smooth, hadamard,
-// attention, h_cycles, l_cycles, steps, calibration_boards, calibration_seed, rollouts, noise,
-// noise_seed, coherence, layer_boards, dynamics.
+// delta, attention, h_cycles, l_cycles, steps, calibration_boards, calibration_seed, rollouts,
+// noise, noise_seed, coherence, layer_boards, dynamics.
 #pragma once
 
 #include <filesystem>

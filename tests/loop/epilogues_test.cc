@@ -28,7 +28,7 @@ std::vector<float> sample(int64_t count, uint64_t seed) {
 std::vector<std::vector<float>> run_all(const EpilogueSet& set, int64_t count) {
   const auto a = sample(count, 1);
   const auto b = sample(count, 2);
-  std::vector<std::vector<float>> results(6, sample(count, 3));
+  std::vector<std::vector<float>> results(9, sample(count, 3));
   set.add(results[0].data(), a.data(), count);
   set.add_sum(results[1].data(), a.data(), b.data(), count);
   set.silu_mul(a.data(), b.data(), results[2].data(), count);
@@ -38,6 +38,11 @@ std::vector<std::vector<float>> run_all(const EpilogueSet& set, int64_t count) {
   results[5] = sample(kRows * (count + 3), 4);
   const auto y = sample(kRows * count, 5);
   set.add_norm_columns(results[5].data(), count + 3, y.data(), kRows, count, 1e-5f);
+  set.subtract(a.data(), b.data(), results[6].data(), count);
+  set.add_up(results[7].data(), results[8].data(), count);
+  std::vector<uint8_t> bytes;
+  for (int64_t i = 0; i < count; ++i) bytes.push_back(static_cast<uint8_t>(37 * i));
+  set.add_bytes(results[8].data(), bytes.data(), count, 0x80, 0.1f);
   return results;
 }
 
@@ -47,6 +52,22 @@ TEST(Epilogues, EverySetGivesTheSameBits) {
   for (const EpilogueSet* set : available_epilogues())
     for (const int64_t count : kSizes)
       EXPECT_EQ(run_all(*set, count), run_all(portable, count)) << set->name << " " << count;
+}
+
+TEST(Epilogues, SumsOfChangesAreThoseOfSingleValues) {
+  const std::vector<float> before = {1.5f, -2.0f, 0x1p24f};
+  const uint8_t bytes[] = {0x00, 0xff, 0x81};  // -128, 127 and 1, flipped
+  for (const EpilogueSet* set : available_epilogues()) {
+    std::vector<float> sums = before;
+    set->add_bytes(sums.data(), bytes, 3, 0x80, 0.5f);
+    EXPECT_EQ(sums, (std::vector<float>{-62.5f, 61.5f, 0x1p24f})) << set->name;
+    std::vector<float> values = {1.0f, 2.0f, 3.0f};
+    set->add_up(sums.data(), values.data(), 3);
+    EXPECT_EQ(sums, (std::vector<float>{-61.5f, 63.5f, 0x1p24f + 4})) << set->name;
+    EXPECT_EQ(values, sums) << set->name;
+    set->subtract(values.data(), before.data(), values.data(), 3);
+    EXPECT_EQ(values, (std::vector<float>{-63.0f, 65.5f, 4.0f})) << set->name;
+  }
 }
 
 TEST(Epilogues, Bfloat16IsTheNearestWithTiesToEven) {

@@ -225,6 +225,52 @@ TEST(NativeReasoner, WithFractionsEqualsTheSimulationInEveryWindow) {
   }
 }
 
+/// Changes of the inputs of all layers, or of every other one.
+store::PackedModel packed_changes(const model::ModelConfig& config, const char* spec, bool all,
+                                  const char* attention = "none") {
+  store::PackedModel packed = packed_model(config, spec, spec, quant::Coverage::Block, attention);
+  for (size_t i = 0; i < packed.plan.layers.size(); ++i)
+    packed.plan.layers[i].delta = all || i % 2 == 0;
+  return packed;
+}
+
+TEST_P(Native, ChangesEqualTheSimulationOnEveryKernelSetAndThreadCount) {
+  const bool has_attention = GetParam().config.mixer == model::Mixer::Attention;
+  for (const char* spec : {"mxint4,window=4", "int4_full/block32,scale=s4m3,window=0"})
+    for (const bool all : {true, false}) {
+      // Attention has the simulation's bits in int8.
+      const auto packed =
+          packed_changes(GetParam().config, spec, all, has_attention ? "int8" : "none");
+      std::unique_ptr<reason::Reasoner> simulated;
+      try {
+        simulated = simulate::make_cpu_reasoner(packed, {.slots = 3});
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::Unsupported) throw;
+        GTEST_SKIP() << error.what();
+      }
+      const auto expected = outputs_of(*simulated);
+      for (const integer::KernelSet* set : integer::available_kernels())
+        for (const int64_t threads : {1, 2, 3})
+          EXPECT_EQ(native_outputs(packed, {.threads = threads, .kernels = set}), expected)
+              << spec << ", " << set->name << ", " << threads << " threads";
+    }
+}
+
+TEST(NativeReasoner, ChangesOfInt8AreTheSameOnEverySetAndKeepNothingOfEarlierBoards) {
+  const auto packed = [&] {
+    store::PackedModel model =
+        packed_model(named_configs()[1].config, "int8/channel", "int8/token");
+    for (quant::LayerPlan& layer : model.plan.layers) layer.delta = true;
+    return model;
+  }();
+  const auto expected = native_outputs(packed, {.kernels = &integer::kScalarKernels});
+  for (const integer::KernelSet* set : integer::available_kernels()) {
+    const auto reasoner = make_native_reasoner(packed, {.slots = 3, .threads = 2, .kernels = set});
+    for (int board = 0; board < 2; ++board)
+      EXPECT_EQ(outputs_of(*reasoner), expected) << set->name << ", board " << board;
+  }
+}
+
 TEST(NativeReasoner, RefusesASlotThatIsNamedTwice) {
   const model::ModelConfig config = named_configs()[0].config;
   const auto reasoner = make_native_reasoner(

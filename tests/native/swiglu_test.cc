@@ -21,6 +21,12 @@ void silu_mul(const float* gate, const float* up, float* out, int64_t count) noe
   for (int64_t i = 0; i < count; ++i) out[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
 }
 
+const loop::EpilogueSet kEpilogues = [] {
+  loop::EpilogueSet set = loop::epilogues();
+  set.silu_mul = silu_mul;
+  return set;
+}();
+
 quant::QuantizedMatrix quantized(const std::string& spec, const std::vector<float>& values,
                                  int64_t rows) {
   const int64_t cols = std::ssize(values) / rows;
@@ -84,7 +90,7 @@ TEST(Swiglu, EqualsItsPartsOneAfterAnother) {
     for (const KernelSet* set : available_kernels()) {
       const Swiglu swiglu({gate_up, down},
                           {quant::parse_quant_spec(c.input), quant::parse_quant_spec(c.hidden)},
-                          *set, silu_mul);
+                          *set, kEpilogues);
       auto scratch = swiglu.make_scratch(c.rows);
       std::vector<float> out(h.size());
       for (int pass = 0; pass < 2; ++pass) {
@@ -159,8 +165,8 @@ TEST(ColumnSwiglu, EqualsTheSameOnTransposedRows) {
         EXPECT_EQ(ColumnSwiglu::suits({gate_up, down}, {acts, acts}, *set),
                   set->encoders != nullptr);
         if (set->encoders == nullptr) continue;
-        expect_equal_columns({{gate_up, down}, {acts, acts}, *set, silu_mul},
-                             {{gate_up, down}, {acts, acts}, *set, silu_mul}, k);
+        expect_equal_columns({{gate_up, down}, {acts, acts}, *set, kEpilogues},
+                             {{gate_up, down}, {acts, acts}, *set, kEpilogues}, k);
         ++compared;
       }
   if (compared == 0) GTEST_SKIP() << "no set of this processor has column encoders";
@@ -172,7 +178,8 @@ TEST(Swiglu, RefusesWhatDoesNotFit) {
   const auto make = [&](int64_t inner, const char* hidden) {
     const auto gate_up = quantized("mxint4,window=4", values(2 * inner * 40), 2 * inner);
     const auto down = quantized("mxint4,window=4", values(40 * inner), 40);
-    return Swiglu({gate_up, down}, {mx, quant::parse_quant_spec(hidden)}, kScalarKernels, silu_mul);
+    return Swiglu({gate_up, down}, {mx, quant::parse_quant_spec(hidden)}, kScalarKernels,
+                  kEpilogues);
   };
   EXPECT_ERROR(make(48, "mxint4,window=4"), ErrorCode::InvalidArgument, "multiple of 32");
   EXPECT_ERROR(make(64, "mxint4"), ErrorCode::Unsupported, "window=4");

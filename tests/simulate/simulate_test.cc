@@ -54,12 +54,16 @@ std::vector<NamedScheme> named_schemes() {
       {"Int4Static", scheme("int4", "int4/tensor/static")},
       {"Int8StaticRole", scheme("int8", "int8/tensor/static,calib=p90")},
       {"Uint4StaticCall", scheme("int4", "uint4/tensor/static,calib=mse")},
+      {"Mxint4Delta", scheme("mxint4", "mxint4")},
+      {"Int4Delta", scheme("int4", "int4")},
+      {"S4m3Delta", scheme("mxint4", "int4_full/block32,scale=s4m3")},
   };
   const auto named = [&](std::string_view name) -> Scheme& {
     return std::find_if(schemes.begin(), schemes.end(),
                         [&](const NamedScheme& scheme) { return scheme.name == name; })
         ->scheme;
   };
+  for (const char* changes : {"Mxint4Delta", "Int4Delta", "S4m3Delta"}) named(changes).delta = true;
   named("Int8StaticRole").sharing = quant::ScaleSharing::Role;
   named("Uint4StaticCall").sharing = quant::ScaleSharing::Call;
   return schemes;
@@ -122,6 +126,32 @@ std::vector<float> scalar_truth(const quant::QuantSpec& spec, std::vector<quant:
   return out;
 }
 
+/// What inputs stand for that are quantized as they are or as changes: sums of changes by layer and
+/// by the state that its calls update.
+class QuantizedInputs {
+ public:
+  explicit QuantizedInputs(const QuantPlan& plan) : plan_(plan) {}
+
+  std::vector<float> of(const std::string& layer, const model::NetworkCall& call, int64_t index,
+                        const InputRecorder::Rows& exact) {
+    const quant::LayerPlan& planned = *plan_.find(layer);
+    std::vector<quant::Scale> scales;
+    if (planned.needs_scales()) scales = {planned.scale_of_call(index)};
+    if (!planned.delta) return scalar_truth(planned.acts, scales, exact.values, exact.columns);
+    std::vector<float>& sum = sums_[{layer, call.updates}];
+    sum.resize(exact.values.size());
+    std::vector<float> change = exact.values;
+    for (size_t i = 0; i < sum.size(); ++i) change[i] -= sum[i];
+    change = scalar_truth(planned.acts, scales, change, exact.columns);
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += change[i];
+    return sum;
+  }
+
+ private:
+  const QuantPlan& plan_;
+  std::map<std::pair<std::string, model::State>, std::vector<float>> sums_;
+};
+
 /// The same weights by the slow path, in a checkpoint of their own.
 store::Checkpoint slowly_quantized(store::Checkpoint checkpoint, const QuantPlan& plan) {
   for (const quant::LayerPlan& layer : plan.layers) {
@@ -167,6 +197,7 @@ TEST_P(Simulation, InputsAreTheScalarTruthAndProductsUseThem) {
   const auto schedule = model::schedule(config());
   const int64_t calls = std::ssize(schedule);
   std::map<std::string, int64_t> applications;
+  QuantizedInputs expected(plan_);
   double largest_gap = 0;
   reference.on_input = [&](const std::string& layer, testing::Matrix& input) {
     // Which call this is: the n-th of the calls of the layer's network; the heads come last.
@@ -184,10 +215,8 @@ TEST_P(Simulation, InputsAreTheScalarTruthAndProductsUseThem) {
     const auto& exact = seen.exact.at({layer, call});
     const auto& quantized = seen.quantized.at({layer, call});
     ASSERT_EQ(exact.values.size(), input.values.size()) << layer;
-    const quant::LayerPlan& planned = *plan_.find(layer);
-    std::vector<quant::Scale> scales;
-    if (planned.needs_scales()) scales = {planned.scale_of_call(call)};
-    ASSERT_EQ(quantized.values, scalar_truth(planned.acts, scales, exact.values, exact.columns))
+    ASSERT_EQ(quantized.values,
+              expected.of(layer, schedule[static_cast<size_t>(call)], call, exact))
         << layer << ", call " << call;
     double squares = 0;
     double gap = 0;
@@ -218,15 +247,17 @@ TEST_P(Simulation, InputsAreTheScalarTruthAndProductsUseThem) {
   EXPECT_LT(output_gap, 16 * bound);
 }
 
-TEST_P(Simulation, NeitherThreadsNorNeighborsChangeABit) {
+TEST_P(Simulation, NeitherThreadsNorNeighborsNorEarlierBoardsChangeABit) {
   const std::vector<float> alone = run_board(checkpoint_, &plan_, 2);
   const auto reasoner = make_cpu_reasoner(checkpoint_, {.slots = 3, .threads = 2, .plan = &plan_});
   const std::vector<int64_t> slots = {0, 1, 2};
-  for (const int64_t slot : slots)
-    reasoner->reset(slot, {.tokens = tokens_of(config(), static_cast<uint64_t>(slot)),
-                           .seed = slot == 1 ? kSeed : 77});
-  reasoner->step(slots);
-  EXPECT_EQ(outputs_after(*reasoner, 1, 1), alone);
+  for (const bool is_first_board : {true, false}) {
+    for (const int64_t slot : slots)
+      reasoner->reset(slot, {.tokens = tokens_of(config(), static_cast<uint64_t>(slot)),
+                             .seed = slot == 1 ? kSeed : 77});
+    reasoner->step(slots);
+    EXPECT_EQ(outputs_after(*reasoner, 1, 1), alone) << is_first_board;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Simulation,

@@ -95,6 +95,8 @@ void add_scheme_flags(const Verb& verb, run::SchemeText& scheme) {
           .shows_default(),
       add("--smooth", scheme.smooth, "SmoothQuant with this strength, 0 to 1"),
       verb.add_switch("--hadamard", scheme.hadamard, "rotate inputs and weights").group(kGroup),
+      verb.add_switch("--delta", scheme.delta, "quantize what inputs change by from call to call")
+          .group(kGroup),
       add("--attention", scheme.attention, "scores and values of attention")
           .one_of(names_of(quant::kAttentionPrecisions))
           .shows_default()};

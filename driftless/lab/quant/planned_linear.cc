@@ -171,6 +171,8 @@ LayerQuantizers plan_linears(const store::Checkpoint& checkpoint, const quant::Q
   for (const quant::LinearLayer& layer : layers) {
     const quant::LayerPlan* const found = plan.find(layer.name);
     if (found == nullptr) continue;
+    DRIFTLESS_REQUIRE(!found->delta, ErrorCode::Unsupported, "layer '", layer.name,
+                      "': delta; changes are quantized on the CPU, with --device cpu or --native");
     const quant::ConstMat weight = matrix_of(checkpoint.tensors, layer);
     planned.emplace(layer.name, std::make_unique<PlannedLinear>(quant::PlannedLayer(*found, weight),
                                                                 weight, activations));

@@ -71,9 +71,9 @@ quant::QuantPlan planned_layers(const Recipe& recipe, const std::filesystem::pat
                     path.string(), ": attention; got ", to_string(plan.attention),
                     ", expected none: its codes have no gradient rule");
   for (LayerPlan& layer : plan.layers) {
-    DRIFTLESS_REQUIRE(!layer.smooth && !layer.hadamard, ErrorCode::BadConfig, path.string(),
-                      ": layer '", layer.name,
-                      "': smoothing and rotations have no gradient rule; expected neither");
+    DRIFTLESS_REQUIRE(!layer.smooth && !layer.hadamard && !layer.delta, ErrorCode::BadConfig,
+                      path.string(), ": layer '", layer.name,
+                      "': smoothing, rotations and delta have no gradient rule; expected none");
     DRIFTLESS_REQUIRE(layer.scales.empty() && layer.weight_scales.empty(), ErrorCode::BadConfig,
                       path.string(), ": layer '", layer.name,
                       "': has scales; expected none, the run finds them");

@@ -89,6 +89,7 @@ void require_runnable(const store::PackedModel& model, const std::string& name) 
   if (plan == nullptr || plan->weights.is_none() || plan->acts.is_none())
     refuse("got floats, expected integers for weights and activations");
   if (plan->smooth || plan->hadamard) refuse("inputs are smoothed or rotated");
+  if (plan->delta) refuse("changes of inputs are quantized");
   if (const char* const why = cuda::why_not_encoded(plan->acts); *why != '\0')
     refuse("activations: got " + to_string(plan->acts) + ", " + why);
   integer::require_supported(plan->weights);

@@ -36,6 +36,16 @@ struct EpilogueSet {
   /// h[i] += a[i] + b[i], the latter sum first.
   void (*add_sum)(float* h, const float* a, const float* b, int64_t count) noexcept;
 
+  /// out[i] = a[i] - b[i].
+  void (*subtract)(const float* a, const float* b, float* out, int64_t count) noexcept;
+
+  /// sums[i] += values[i]; values[i] = sums[i].
+  void (*add_up)(float* sums, float* values, int64_t count) noexcept;
+
+  /// sums[i] += scale * (bytes[i] XOR flip), a signed byte; the product is rounded first.
+  void (*add_bytes)(float* sums, const uint8_t* bytes, int64_t count, uint8_t flip,
+                    float scale) noexcept;
+
   /// out[i] = silu(gate[i]) * up[i].
   void (*silu_mul)(const float* gate, const float* up, float* out, int64_t count) noexcept;
 

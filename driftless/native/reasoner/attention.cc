@@ -37,7 +37,8 @@ class Projection : public Stage {
   void run(const Work& work) const override {
     const auto [first_row, rows] = loop::rows_in_work(layout_, work);
     const quant::Mat projected{work.scratch, rows, 3 * layout_.width};
-    linear_.run(work, {work.h + first_row * layout_.width, rows, layout_.width}, projected);
+    linear_.run(work, first_row, {work.h + first_row * layout_.width, rows, layout_.width},
+                projected);
     for (int64_t row = 0; row < rows; ++row)
       rope_.rotate(projected.row(row).data(), 2 * qkv_.heads, first_row + row);
     for (int64_t row = 0; row < rows; ++row)
@@ -137,7 +138,7 @@ void AttentionStage::run(const Work& work) const {
       attend(work, {head, first_row + row, tiles.first(i + 1) - row}, scores,
              values + row * width + head * qkv_.head_width);
     }
-  output_.run(work, {values, rows, width}, {output, rows, width});
+  output_.run(work, first_row, {values, rows, width}, {output, rows, width});
   for (int64_t row = 0; row < rows; ++row)
     epilogues_.add_norm(work.h + (first_row + row) * width, output + row * width, width, eps_);
 }

@@ -29,7 +29,8 @@ NativeLayer native_layer(const NativeBuild& build, const std::string& name) {
   require_runnable(plan, name);
   try {
     require_supported(plan->weights);
-    NativeLayer layer{name, quant::unpack(build.model.weights.at(name).matrix), plan->acts};
+    NativeLayer layer{name, quant::unpack(build.model.weights.at(name).matrix), plan->acts,
+                      plan->delta};
     const RowMatrix rows = RowQuantizer(plan->acts, build.set).make(1, layer.weight.cols);
     const int64_t most = largest_k(rows.form, integer_form(layer.weight));
     DRIFTLESS_REQUIRE(layer.weight.cols <= most, ErrorCode::Unsupported, "reduction length; got ",
@@ -41,18 +42,41 @@ NativeLayer native_layer(const NativeBuild& build, const std::string& name) {
   }
 }
 
+LayerSums::LayerSums(NativeBuild& build, const NativeLayer& layer, int64_t rows)
+    : is_kept_(layer.is_change), input_count_(layer.weight.cols), output_count_(layer.weight.rows) {
+  if (!is_kept_) return;
+  inputs_ = build.memory.claim(rows * input_count_);
+  outputs_ = build.memory.claim(rows * output_count_);
+}
+
 Linear::Linear(NativeBuild& build, const NativeLayer& layer, int64_t rows)
     : name_(layer.name),
       quantizer_(layer.acts, build.set),
       weight_(make_panels(layer.weight, build.set, quantizer_.form())),
-      scratch_(build.shared({.rows = rows, .k = weight_.k, .input = layer.acts},
-                            [&] { return quantizer_.make(rows, weight_.k); })) {}
+      epilogues_(build.epilogues),
+      is_change_(layer.is_change),
+      scratch_(build.shared(
+          {.rows = rows, .k = weight_.k, .input = layer.acts, .has_changes = is_change_},
+          [&] {
+            const int64_t changes = is_change_ ? rows * weight_.k : 0;
+            return LinearScratch{quantizer_.make(rows, weight_.k),
+                                 AlignedVector<float>(static_cast<size_t>(changes))};
+          })),
+      sums_(build, layer, rows) {}
 
-void Linear::run(const loop::Work& work, quant::ConstMat in, quant::Mat out) const {
-  RowMatrix& rows = (*scratch_)[static_cast<size_t>(work.worker)];
+void Linear::run(const loop::Work& work, int64_t first, quant::ConstMat in, quant::Mat out) const {
+  LinearScratch& scratch = (*scratch_)[static_cast<size_t>(work.worker)];
   naming_layer(work, name_, [&] {
-    quantizer_.quantize_rows(in, rows);
-    multiply_rows(rows, in.rows, weight_, out);
+    if (!is_change_) {
+      quantizer_.quantize_rows(in, scratch.rows);
+      return multiply_rows(scratch.rows, in.rows, weight_, out);
+    }
+    float* const sums = sums_.inputs(work, first);
+    epilogues_.subtract(in.data, sums, scratch.change.data(), in.size());
+    quantizer_.quantize_rows({scratch.change.data(), in.rows, in.cols}, scratch.rows);
+    add_values(scratch.rows, in.rows, {sums, in.cols, integer::kBlock}, epilogues_);
+    multiply_rows(scratch.rows, in.rows, weight_, out);
+    epilogues_.add_up(sums_.outputs(work, first), out.data, out.size());
   });
 }
 

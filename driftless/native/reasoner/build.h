@@ -25,6 +25,7 @@ using SharedScratch = std::shared_ptr<std::vector<Scratch>>;
 struct ScratchShape {
   int64_t rows = 0, k = 0, inner = 0;
   quant::QuantSpec input{}, hidden{};
+  bool has_changes = false;
   bool operator==(const ScratchShape&) const = default;
 };
 
@@ -40,6 +41,12 @@ struct ScratchPool {
 
 struct HeadCodes;  // of attention in int8
 
+/// Of one linear layer.
+struct LinearScratch {
+  RowMatrix rows;
+  AlignedVector<float> change;  ///< [rows, K] where the input is a change
+};
+
 /// Lives while a reasoner is built.
 struct NativeBuild {
   const store::PackedModel& model;
@@ -48,7 +55,8 @@ struct NativeBuild {
   int64_t slots;
   const KernelSet& set;
   const loop::EpilogueSet& epilogues;
-  std::tuple<ScratchPool<RowMatrix>, ScratchPool<Swiglu::Scratch>,
+  loop::SlotMemory memory{};
+  std::tuple<ScratchPool<RowMatrix>, ScratchPool<LinearScratch>, ScratchPool<Swiglu::Scratch>,
              ScratchPool<ColumnSwiglu::Scratch>, ScratchPool<HeadCodes>>
       scratches{};
 
@@ -75,6 +83,38 @@ struct NativeLayer {
   std::string name;
   quant::QuantizedMatrix weight;
   quant::QuantSpec acts;
+  bool is_change;  ///< what is multiplied is what its input has changed by
+};
+
+/// Where in Work::memory a layer of changes keeps the sums of its inputs and of its outputs; null
+/// for other layers.
+class LayerSums {
+ public:
+  /// `rows` are those of a whole board.
+  LayerSums(NativeBuild& build, const NativeLayer& layer, int64_t rows);
+  /// Of the rows from `first` on, where rows lie one after another.
+  [[nodiscard]] float* inputs(const loop::Work& work, int64_t first) const {
+    return at(work, inputs_, first * input_count_);
+  }
+  [[nodiscard]] float* outputs(const loop::Work& work, int64_t first) const {
+    return at(work, outputs_, first * output_count_);
+  }
+  /// The same where blocks of 32 columns do.
+  [[nodiscard]] float* input_blocks(const loop::Work& work, int64_t first) const {
+    return at(work, inputs_, first * kBlock);
+  }
+  [[nodiscard]] float* output_blocks(const loop::Work& work, int64_t first) const {
+    return at(work, outputs_, first * kBlock);
+  }
+
+ private:
+  [[nodiscard]] float* at(const loop::Work& work, int64_t place, int64_t offset) const {
+    return is_kept_ ? work.memory + place + offset : nullptr;
+  }
+
+  bool is_kept_;
+  int64_t input_count_, output_count_;
+  int64_t inputs_ = 0, outputs_ = 0;
 };
 
 /// Whether the plan quantizes a layer.
@@ -94,8 +134,9 @@ class Linear {
       : Linear(build, native_layer(build, name), rows) {}
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int64_t outputs() const { return weight_.columns; }
-  /// in [n, K] to out [n, outputs()], n at most the rows of the constructor.
-  void run(const loop::Work& work, quant::ConstMat in, quant::Mat out) const;
+  /// in [n, K] to out [n, outputs()], n at most the rows of the constructor; `first` is the number
+  /// of the first one within the board.
+  void run(const loop::Work& work, int64_t first, quant::ConstMat in, quant::Mat out) const;
 
  private:
   Linear(NativeBuild& build, const NativeLayer& layer, int64_t rows);
@@ -103,7 +144,10 @@ class Linear {
   std::string name_;
   RowQuantizer quantizer_;
   PanelMatrix weight_;
-  SharedScratch<RowMatrix> scratch_;
+  const loop::EpilogueSet& epilogues_;
+  bool is_change_;
+  SharedScratch<LinearScratch> scratch_;
+  LayerSums sums_;
 };
 
 void add_token_mixer(loop::Stages& stages, NativeBuild& build, const std::string& prefix);

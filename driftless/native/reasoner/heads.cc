@@ -53,7 +53,8 @@ class Heads : public Stage {
     float* const logits = work.slot.logits.data();
     const int64_t vocab = config_.vocab_size;
     if (logits_)
-      return logits_->run(work, {cells, config_.seq_len, width_}, {logits, config_.seq_len, vocab});
+      return logits_->run(work, 0, {cells, config_.seq_len, width_},
+                          {logits, config_.seq_len, vocab});
     epilogues_.multiply({.a = cells,
                          .a_stride = width_,
                          .b = logits_weights_.data(),
@@ -68,7 +69,7 @@ class Heads : public Stage {
   void run_halt(const Work& work) const {
     const float* const first = work.slot.z_h.data();
     std::array<float, 2>& out = work.slot.halt_logits;
-    if (halt_) halt_->run(work, {first, 1, width_}, {out.data(), 1, 2});
+    if (halt_) halt_->run(work, 0, {first, 1, width_}, {out.data(), 1, 2});
     for (int64_t output = 0; output < 2; ++output) {
       const auto at = static_cast<size_t>(output);
       double sum = static_cast<double>(halt_bias_.data()[output]) + (halt_ ? out[at] : 0);

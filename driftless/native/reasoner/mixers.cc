@@ -22,10 +22,34 @@ struct Layers {
         down(native_layer(build, prefix + ".down_proj.weight")) {}
 
   [[nodiscard]] SwigluWeights weights() const { return {gate_up.weight, down.weight}; }
-  [[nodiscard]] SwigluActs acts() const { return {gate_up.acts, down.acts}; }
-  [[nodiscard]] ScratchShape scratch(int64_t rows) const {
-    return {rows, gate_up.weight.cols, down.weight.cols, gate_up.acts, down.acts};
+  [[nodiscard]] SwigluActs acts() const {
+    return {gate_up.acts, down.acts, gate_up.is_change, down.is_change};
   }
+  [[nodiscard]] ScratchShape scratch(int64_t rows) const {
+    return {rows,         gate_up.weight.cols, down.weight.cols,
+            gate_up.acts, down.acts,           gate_up.is_change};
+  }
+};
+
+/// Where in Work::memory a SwiGLU keeps what changes have added up to.
+class SumPlaces {
+ public:
+  /// `rows` are those of a whole board.
+  SumPlaces(NativeBuild& build, const Layers& layers, int64_t rows)
+      : rows_(rows), input_(build, layers.gate_up, rows), hidden_(build, layers.down, rows) {}
+
+  /// Of the rows from `first` on.
+  [[nodiscard]] SwigluSums at(const Work& work, int64_t first) const {
+    return {.input = input_.inputs(work, first),
+            .gate_up = input_.output_blocks(work, first),
+            .hidden = hidden_.input_blocks(work, first),
+            .output = hidden_.outputs(work, first),
+            .all_rows = rows_};
+  }
+
+ private:
+  int64_t rows_;
+  LayerSums input_, hidden_;
 };
 
 /// What the mixers have in common: a fused SwiGLU of either kind, a scratch of it for each worker,
@@ -40,7 +64,7 @@ class Mixer : public Stage {
         layout_(build.layout),
         eps_(static_cast<float>(build.model.config.rms_norm_eps)),
         epilogues_(build.epilogues),
-        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues.silu_mul),
+        swiglu_(layers.weights(), layers.acts(), build.set, build.epilogues),
         scratch_(build.shared(layers.scratch(rows), [&] { return make_scratch(swiglu_); })) {}
 
   [[nodiscard]] typename Fused::Scratch& scratch_of(const Work& work) const {
@@ -62,7 +86,8 @@ class ChannelMixer : public Mixer<Swiglu> {
  public:
   ChannelMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
       : Mixer(build, prefix, layers, build.layout.rows,
-              [&](const auto& fused) { return fused.make_scratch(build.layout.rows); }) {}
+              [&](const auto& fused) { return fused.make_scratch(build.layout.rows); }),
+        sums_(build, layers, build.layout.rows) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.row_parts; }
   /// Weights pass through the caches once a stage.
@@ -74,11 +99,14 @@ class ChannelMixer : public Mixer<Swiglu> {
     float* const h = work.h + first * layout_.width;
     const quant::Mat out{work.scratch, rows, layout_.width};
     naming_layer(work, name_, [&] {
-      swiglu_.run({h, out.rows, layout_.width}, scratch_of(work), out);
+      swiglu_.run({h, out.rows, layout_.width}, scratch_of(work), out, sums_.at(work, first));
     });
     for (int64_t row = 0; row < rows; ++row)
       epilogues_.add_norm(h + row * layout_.width, out.row(row).data(), layout_.width, eps_);
   }
+
+ private:
+  SumPlaces sums_;
 };
 
 /// Token mixing panel by panel, where nothing is transposed. Scratch of one part: state and output
@@ -111,13 +139,14 @@ class ColumnMixer : public Mixer<ColumnSwiglu> {
   }
 };
 
-/// Token mixing with channels as rows, for formats and sets without column encoders. Scratch of one
-/// part, C channels: input [C, T] | output [C, T] | output [T, C].
+/// Token mixing with channels as rows, for changes, and for formats and sets without column
+/// encoders. Scratch of one part, C channels: input [C, T] | output [C, T] | output [T, C].
 class TransposedMixer : public Mixer<Swiglu> {
  public:
   TransposedMixer(NativeBuild& build, const std::string& prefix, const Layers& layers)
       : Mixer(build, prefix, layers, build.layout.part_channels,
-              [&](const auto& fused) { return fused.make_scratch(build.layout.part_channels); }) {}
+              [&](const auto& fused) { return fused.make_scratch(build.layout.part_channels); }),
+        sums_(build, layers, build.layout.width) {}
 
   [[nodiscard]] int64_t parts() const override { return layout_.channel_parts; }
   [[nodiscard]] int64_t scratch_size() const override {
@@ -134,11 +163,14 @@ class TransposedMixer : public Mixer<Swiglu> {
     loop::transpose({h, layout_.rows, channels}, layout_.width, input, layout_.rows);
     naming_layer(work, name_, [&] {
       swiglu_.run({input, channels, layout_.rows}, scratch_of(work),
-                  {output, channels, layout_.rows});
+                  {output, channels, layout_.rows}, sums_.at(work, work.part * channels));
     });
     loop::transpose({output, channels, layout_.rows}, layout_.rows, upright, channels);
     epilogues_.add_norm_columns(h, layout_.width, upright, layout_.rows, channels, eps_);
   }
+
+ private:
+  SumPlaces sums_;
 };
 
 }  // namespace

@@ -28,6 +28,11 @@ void require_sides(const LayerPlan& layer, ErrorCode code, std::string_view wher
                     "': the rows of an activation are tokens; expected token for a scale per row");
   DRIFTLESS_REQUIRE(!layer.smooth || (*layer.smooth >= 0 && *layer.smooth <= 1), code, where,
                     "smoothing strength; got ", *layer.smooth, ", expected 0 to 1");
+  const bool has_changes = !layer.acts.is_none() && layer.acts.source == Source::Dynamic;
+  DRIFTLESS_REQUIRE(!layer.delta || has_changes, code, where, "delta: acts '",
+                    to_string(layer.acts),
+                    "'; expected a quantizer with dynamic scales, as those of changes differ from "
+                    "call to call");
 }
 
 void require_attention(AttentionPrecision precision, std::span<const LinearLayer> layers,
@@ -86,7 +91,8 @@ QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers) {
                    .bias = BiasPrecision::Float,
                    .sharing = scheme.sharing,
                    .smooth = scheme.smooth,
-                   .hadamard = scheme.hadamard};
+                   .hadamard = scheme.hadamard,
+                   .delta = scheme.delta};
   common.weights.source = Source::Dynamic;
   common.weights.fold = {};
   require_sides(common, ErrorCode::InvalidArgument, "");
@@ -95,6 +101,7 @@ QuantPlan resolve(const Scheme& scheme, std::span<const LinearLayer> layers) {
     if (!layer.is_in_block && scheme.coverage == Coverage::Block) continue;
     LayerPlan planned = common;
     planned.name = layer.name;
+    planned.delta = scheme.delta && layer.is_in_block;
     if (layer.has_bias) planned.bias = scheme.bias;
     has_bias |= layer.has_bias;
     const LayerPlan untouched{.name = layer.name, .sharing = scheme.sharing};
@@ -137,6 +144,8 @@ void require_fits(const QuantPlan& plan, std::span<const LinearLayer> layers, in
     require(inputs == 0 || inputs == layer.inputs, "input_absmax; got ", inputs,
             " values, expected ", layer.inputs);
     require(planned.bias == BiasPrecision::Float || layer.has_bias, "has no bias");
+    require(!planned.delta || layer.is_in_block,
+            "delta; expected it for layers of the recursive block only, heads run once a step");
   }
 }
 
@@ -159,7 +168,8 @@ std::string describe(const QuantPlan& plan, std::span<const LinearLayer> layers)
     const Scheme bare{.bias = planned->bias,
                       .sharing = planned->sharing,
                       .smooth = planned->smooth,
-                      .hadamard = planned->hadamard};
+                      .hadamard = planned->hadamard,
+                      .delta = planned->delta};
     const std::string text = to_string(bare).substr(to_string(Scheme{}).size());
     if (std::find(extras.begin(), extras.end(), text) == extras.end()) extras.push_back(text);
   }

@@ -18,7 +18,9 @@
 namespace driftless::quant {
 
 /// The product of a layer is q_acts(R (x / s)) q_weights(R (W s))^T: s are the smoothing factors,
-/// R is the rotation; both are absent unless asked for.
+/// R is the rotation; both are absent unless asked for. With `delta` it is a sum over calls: what
+/// the input has changed by since the last one is quantized, multiplied and added to what was there
+/// (docs/numerics.md, "Changes").
 struct LayerPlan {
   std::string name;     ///< of the weight
   QuantSpec weights{};  ///< rows are output channels
@@ -27,6 +29,7 @@ struct LayerPlan {
   ScaleSharing sharing = ScaleSharing::All;
   std::optional<double> smooth{};
   bool hadamard = false;
+  bool delta = false;
 
   /// By calibration, for static activations: one scale, or one for each network call of a
   /// supervision step.

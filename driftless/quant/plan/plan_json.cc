@@ -21,9 +21,9 @@ using Json = nlohmann::json;
 constexpr int64_t kVersion = 1;
 constexpr std::array<std::string_view, 3> kPlanKeys = {"version", "layers", "attention"};
 constexpr std::span kRequiredKeys = std::span(kPlanKeys).first(2);
-constexpr std::array<std::string_view, 10> kLayerKeys = {
-    "weights",  "acts",   "sharing", "bias",          "smooth",
-    "hadamard", "scales", "zeros",   "weight_scales", "input_absmax"};
+constexpr std::array<std::string_view, 11> kLayerKeys = {
+    "weights", "acts",   "sharing", "bias",          "smooth",      "hadamard",
+    "delta",   "scales", "zeros",   "weight_scales", "input_absmax"};
 
 void require_keys(const Json& object, std::span<const std::string_view> known,
                   std::string_view where) {
@@ -61,6 +61,12 @@ struct Reader {
     } catch (const Error& error) {
       fail(ErrorCode::BadConfig, where, ": ", key, ": ", error.what());
     }
+  }
+  [[nodiscard]] bool flag(std::string_view key) const {
+    const Json* const value = find(key);
+    if (value == nullptr) return false;
+    require(value->is_boolean(), key, *value, "true or false");
+    return value->get<bool>();
   }
   [[nodiscard]] std::vector<float> numbers(std::string_view key) const {
     const Json* const value = find(key);
@@ -103,10 +109,8 @@ LayerPlan layer_from(const std::string& name, const Json& object, std::string_vi
     reader.require(is_strength, "smooth", *smooth, "a number from 0 to 1");
     layer.smooth = smooth->get<double>();
   }
-  if (const Json* const hadamard = reader.find("hadamard")) {
-    reader.require(hadamard->is_boolean(), "hadamard", *hadamard, "true or false");
-    layer.hadamard = hadamard->get<bool>();
-  }
+  layer.hadamard = reader.flag("hadamard");
+  layer.delta = reader.flag("delta");
   layer.scales = scales_of(reader);
   const std::vector<float> learned = reader.numbers("weight_scales");
   layer.weight_scales.reserve(learned.size());
@@ -127,6 +131,7 @@ std::string plan_to_json(const QuantPlan& plan) {
     if (layer.bias != BiasPrecision::Float) object["bias"] = to_string(layer.bias);
     if (layer.smooth) object["smooth"] = *layer.smooth;
     if (layer.hadamard) object["hadamard"] = true;
+    if (layer.delta) object["delta"] = true;
     for (const Scale& scale : layer.scales) object["scales"].push_back(scale.scale);
     const bool has_zeros = std::any_of(layer.scales.begin(), layer.scales.end(),
                                        [](const Scale& scale) { return scale.zero != 0; });

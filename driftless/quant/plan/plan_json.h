@@ -10,6 +10,7 @@
 //        "bias": "int32",              absent: float
 //        "smooth": 0.5,                absent: no smoothing
 //        "hadamard": true,             absent: no rotation
+//        "delta": true,                absent: inputs are quantized, not their changes
 //        "scales": [0.25, ...],        by calibration; with "zeros": [...] for uint formats
 //        "weight_scales": [0.1, ...],  learned scales, for weights such as int4/channel/static
 //        "input_absmax": [1.5, ...]    by calibration, one per input

@@ -35,6 +35,7 @@ std::string to_string(const Scheme& scheme) {
   if (scheme.sharing != ScaleSharing::All) text << ", scales per " << to_string(scheme.sharing);
   if (scheme.smooth) text << ", smooth " << *scheme.smooth;
   if (scheme.hadamard) text << ", hadamard";
+  if (scheme.delta) text << ", delta";
   if (scheme.attention != AttentionPrecision::Float)
     text << ", attention " << to_string(scheme.attention);
   return text.str();

@@ -59,13 +59,14 @@ struct Scheme {
   ScaleSharing sharing = ScaleSharing::All;  ///< of static activation scales
   std::optional<double> smooth{};            ///< SmoothQuant strength, 0 to 1
   bool hadamard = false;                     ///< rotate inputs and weights of each layer
+  bool delta = false;                        ///< see LayerPlan::delta; layers of the block only
   AttentionPrecision attention = AttentionPrecision::Float;
 
   bool operator==(const Scheme&) const = default;
 };
 
 /// "weights int4, acts int4/tensor/static, coverage block", then what differs from the defaults:
-/// ", bias int16, scales per role, smooth 0.5, hadamard, attention int8".
+/// ", bias int16, scales per role, smooth 0.5, hadamard, delta, attention int8".
 std::string to_string(const Scheme& scheme);
 
 /// A linear layer by the name of its weight [outputs, inputs] in the checkpoint.

@@ -18,12 +18,13 @@ struct VariationText {
   std::string_view place;  ///< in the configuration
 };
 
-constexpr std::array<VariationText, 11> kVariations = {
+constexpr std::array<VariationText, 12> kVariations = {
     {{Variation::Coverage, "coverage", "/coverage"},
      {Variation::Bias, "bias", "/bias"},
      {Variation::Scales, "scales per", "/scales"},
      {Variation::Smooth, "smooth", "/smooth"},
      {Variation::Hadamard, "hadamard", "/hadamard"},
+     {Variation::Delta, "delta", "/delta"},
      {Variation::HCycles, "H cycles", "/h_cycles"},
      {Variation::LCycles, "L cycles", "/l_cycles"},
      {Variation::Steps, "steps", "/steps"},

@@ -34,6 +34,7 @@ enum class Variation : uint8_t {
   Scales,
   Smooth,
   Hadamard,
+  Delta,
   HCycles,
   LCycles,
   Steps,

@@ -54,8 +54,9 @@ class LiveRun {
 
 /// How the engine is to run a scheme of a trace. Throws where it does not.
 function choiceOf(scheme, engine) {
-  const {weights, acts, coverage, attention = "none", calibration, smooth, hadamard, bias, h_cycles, l_cycles} = scheme;
+  const {weights, acts, coverage, attention = "none", calibration, smooth, hadamard, delta, bias, h_cycles, l_cycles} = scheme;
   if (calibration || smooth || hadamard) throw new Error("this scheme is made from boards beforehand");
+  if (delta) throw new Error("this page quantizes inputs, not their changes");
   if (bias !== "float") throw new Error("biases stay in float");
   if (h_cycles !== engine.info.cycles[0] || l_cycles !== engine.info.cycles[1])
     throw new Error(`it was recorded with ${h_cycles} and ${l_cycles} cycles, the model has ${engine.info.cycles.join(" and ")}`);

@@ -35,6 +35,7 @@ const variations = [
   ["scales per", (c) => c.scales],
   ["smooth", (c) => c.smooth],
   ["hadamard", (c) => c.hadamard],
+  ["delta", (c) => Boolean(c.delta)],
   ["H cycles", (c) => c.h_cycles],
   ["L cycles", (c) => c.l_cycles],
   ["steps", (c) => c.steps],

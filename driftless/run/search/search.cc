@@ -80,6 +80,7 @@ study::Json owner_of(const SearchRequest& request, const DrawnBoards& boards) {
           {"attention", scheme.attention},
           {"smooth", scheme.smooth.value_or(0)},
           {"hadamard", scheme.hadamard},
+          {"delta", scheme.delta},
           {"boards", boards.text},
           {"boards_for_moments", boards.moments},
           {"boards_sha256", boards.sha256()},

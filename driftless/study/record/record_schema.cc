@@ -42,7 +42,7 @@ constexpr std::array<Field, 27> kRecordFields = {{
     {"timing", Kind::Object},
 }};
 
-constexpr std::array<Field, 20> kConfigFields = {{
+constexpr std::array<Field, 21> kConfigFields = {{
     {"weights", Kind::Text},
     {"acts", Kind::Text},
     {"coverage", Kind::Text},
@@ -50,6 +50,7 @@ constexpr std::array<Field, 20> kConfigFields = {{
     {"scales", Kind::Text},
     {"smooth", Kind::Number, Gap::Null},
     {"hadamard", Kind::Bool},
+    {"delta", Kind::Bool, Gap::Absent},
     {"attention", Kind::Text, Gap::Absent},
     {"h_cycles", Kind::Integer},
     {"l_cycles", Kind::Integer},

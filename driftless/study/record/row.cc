@@ -74,6 +74,7 @@ nlohmann::ordered_json to_json(const Row& row) {
       {"dynamics", row.dynamics},
   };
   if (scheme.smooth) json["smooth"] = *scheme.smooth;
+  if (scheme.delta) json["delta"] = true;
   if (scheme.attention != quant::AttentionPrecision::Float)
     json["attention"] = quant::to_string(scheme.attention);
   if (needs_calibration(row))

@@ -40,6 +40,13 @@ TEST(Plan, CoverageChoosesTheLayers) {
   EXPECT_NE(all.find("head.weight"), nullptr);
   EXPECT_EQ(describe(all, layers), "weights mxint4, acts none, coverage linear");
   EXPECT_TRUE(resolve(scheme("none", "none", Coverage::Linear), layers).layers.empty());
+  Scheme delta = scheme("mxint4", "mxint4", Coverage::Linear);
+  delta.delta = true;
+  QuantPlan changes = resolve(delta, layers);
+  EXPECT_TRUE(changes.layers[0].delta);
+  EXPECT_FALSE(changes.layers[2].delta) << "heads run once a step";
+  changes.layers[2].delta = true;
+  EXPECT_ERROR(require_fits(changes, layers, 3, "p"), ErrorCode::BadConfig, "heads");
   EXPECT_EQ(describe({}, layers), "weights none, acts none");
 }
 
@@ -102,6 +109,11 @@ TEST(Plan, RefusesQuantizersOnTheWrongSide) {
   Scheme smooth = scheme("int4", "int4", Coverage::Block);
   smooth.smooth = 1.5;
   EXPECT_ERROR(resolve(smooth, layers), code, "strength; got 1.5");
+  for (const char* acts : {"none", "int4/tensor/static"}) {
+    Scheme delta = scheme("int4", acts, Coverage::Block);
+    delta.delta = true;
+    EXPECT_ERROR(resolve(delta, layers), code, "delta: acts '" + std::string(acts) + "'; expected");
+  }
 }
 
 TEST(Plan, RefusesWhatDoesNotFitTheModel) {
@@ -122,6 +134,7 @@ TEST(Plan, RefusesWhatDoesNotFitTheModel) {
   refuse([](LayerPlan& l) { l.input_absmax = {1, 2}; }, "got 2 values, expected 4");
   refuse([](LayerPlan& l) { l.bias = BiasPrecision::Int32; }, "no bias");
   refuse([](LayerPlan& l) { l.weights.source = Source::Static; }, "static");
+  refuse([](LayerPlan& l) { l.delta = true; }, "delta: acts 'int4/tensor/static'");
   refuse(
       [](LayerPlan& l) {
         l.acts = parse_quant_spec("mxint4");
@@ -139,6 +152,7 @@ QuantPlan awkward_plan() {
   plan.layers[1].smooth = 0.3;
   plan.layers[1].input_absmax = {0.1f, 1e-30f, 3e38f, 0, 1, 2};
   plan.layers[1].hadamard = true;
+  plan.layers[2].delta = true;
   plan.layers[2].bias = BiasPrecision::Int32;
   plan.attention = AttentionPrecision::Int8;
   return plan;
@@ -183,6 +197,7 @@ TEST(PlanJson, RefusesAnythingElse) {
   refuse(layer(R"({"weights": "int44"})"), "did you mean 'int4'");
   refuse(layer(R"({"smooth": 2})"), "0 to 1");
   refuse(layer(R"({"hadamard": 1})"), "true or false");
+  refuse(layer(R"({"delta": "yes"})"), "true or false");
   refuse(layer(R"({"scales": [1, "x"]})"), "finite numbers");
   refuse(layer(R"({"scales": [1e99]})"), "finite numbers");
   refuse(layer(R"({"scales": [1], "zeros": [1, 2]})"), "zeros; got 2");

@@ -24,10 +24,11 @@ TEST(Scheme, TextSaysThePairTheCoverageAndWhatIsSpecial) {
                       .bias = BiasPrecision::Int16,
                       .sharing = ScaleSharing::Role,
                       .smooth = 0.75,
-                      .hadamard = true};
+                      .hadamard = true,
+                      .delta = true};
   EXPECT_EQ(to_string(scheme),
             "weights int4/channel, acts int4/tensor/static, coverage linear, bias int16, scales "
-            "per role, smooth 0.75, hadamard");
+            "per role, smooth 0.75, hadamard, delta");
 }
 
 TEST(Scheme, NamesTheNearestWord) {
