@@ -116,7 +116,9 @@ Packer::Rounded Packer::round(const quant::LayerPlan& layer, quant::ConstMat wei
   const auto exact =
       rounding == Rounding::ExactFeedback ? reason::Exact::Crossed : reason::Exact::Ignored;
   quant::FeedbackResult result = quant::quantize_with_feedback(
-      quant::weight_quantizer(layer), weight, seen(exact).moments.at(layer.name), backend_.threads);
+      quant::weight_quantizer(layer), weight, seen(exact).moments.at(layer.name),
+      rounding == Rounding::Descent ? quant::Then::Descent : quant::Then::Nothing,
+      backend_.threads);
   return {std::move(result.matrix), result.damping, result.unseen};
 }
 

@@ -21,6 +21,7 @@ enum class Rounding : uint8_t {
   Nearest,
   Feedback,       ///< gptq: errors are made up for (quant/feedback)
   ExactFeedback,  ///< gptaq: those of rounded activations too
+  Descent,        ///< descent: as gptq, then single weights again until none helps
   Fit,            ///< fit: of all scales that a block can store the one of least error
 };
 
@@ -37,14 +38,16 @@ struct NamedMethod {
   Method method;
 };
 /// All methods there are: fit chooses scales by itself, so that nothing is clipped before it.
-inline constexpr std::array<NamedMethod, 7> kMethods = {{
+inline constexpr std::array<NamedMethod, 9> kMethods = {{
     {"nearest", {}},
     {"gptq", {.rounding = Rounding::Feedback}},
     {"gptaq", {.rounding = Rounding::ExactFeedback}},
+    {"descent", {.rounding = Rounding::Descent}},
     {"fit", {.rounding = Rounding::Fit}},
     {"clip", {.clips = true}},
     {"clip,gptq", {.clips = true, .rounding = Rounding::Feedback}},
     {"clip,gptaq", {.clips = true, .rounding = Rounding::ExactFeedback}},
+    {"clip,descent", {.clips = true, .rounding = Rounding::Descent}},
 }};
 
 /// Throws InvalidArgument with the nearest name.

@@ -130,8 +130,9 @@ void add_quantize_command(const Verb& verb) {
   verb.accepts_old("OUT", out);
   add_scheme_flags(verb, options->scheme);
   verb.add_option("--method", options->method,
-                  "how weights are rounded: nearest, gptq (makes up for its errors) or gptaq (for "
-                  "those of activations too); clip, alone or before one, takes scales of least "
+                  "how weights are rounded: nearest, gptq (makes up for its errors), gptaq (for "
+                  "those of activations too) or descent (gptq, then each weight again until none "
+                  "helps); clip, alone or before one, takes scales of least "
                   "error by their rule, fit the best of all that blocks with scale= can store")
       .one_of(run::all_methods())
       .shows_default()

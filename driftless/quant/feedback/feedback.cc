@@ -9,6 +9,7 @@
 #include "driftless/base/error.h"
 #include "driftless/base/thread_pool.h"
 #include "driftless/formats/e8m0fnu.h"
+#include "driftless/quant/feedback/descent.h"
 #include "driftless/quant/feedback/factors.h"
 #include "driftless/quant/runs.h"
 #include "driftless/quant/scale/window.h"
@@ -164,13 +165,13 @@ std::vector<double> started(std::span<const float> weight, const InputMoments& m
 }  // namespace
 
 FeedbackResult quantize_with_feedback(const Quantizer& quantizer, ConstMat weight,
-                                      const InputMoments& moments, int64_t threads) {
+                                      const InputMoments& moments, Then then, int64_t threads) {
   DRIFTLESS_REQUIRE(moments.length() == weight.cols && moments.rows() > 0,
                     ErrorCode::InvalidArgument, "error feedback: moments; got ", moments.rows(),
                     " rows of ", moments.length(), " inputs, expected at least one of ",
                     weight.cols);
   FeedbackResult result{.matrix = quantizer.quantize(weight)};
-  const std::vector<double> squares = moments.squares();
+  std::vector<double> squares = moments.squares();
   for (int64_t i = 0; i < weight.cols; ++i)
     result.unseen += squares[static_cast<size_t>(i * weight.cols + i)] == 0 ? 1 : 0;
   const Damped damped = damped_factors(squares, weight.cols);
@@ -187,6 +188,12 @@ FeedbackResult quantize_with_feedback(const Quantizer& quantizer, ConstMat weigh
                      result.matrix);
   pool.parallel_for(weight.rows, [&](int64_t row, int64_t) {
     rounder.round(row, rows[static_cast<size_t>(row)]);
+  });
+  if (then == Then::Nothing) return result;
+  for (int64_t i = 0; i < weight.cols; ++i)
+    squares[static_cast<size_t>(i * weight.cols + i)] += damped.added;
+  pool.parallel_for(weight.rows, [&](int64_t row, int64_t) {
+    descend(squares, rows[static_cast<size_t>(row)], result.matrix, row);
   });
   return result;
 }

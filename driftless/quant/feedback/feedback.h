@@ -24,6 +24,9 @@ namespace driftless::quant {
 /// the matrix has no factors.
 inline constexpr double kFeedbackDamping = 0.01;
 
+/// Whether all weights are rounded once more afterwards (quant/feedback/descent.h).
+enum class Then : uint8_t { Nothing, Descent };
+
 struct FeedbackResult {
   QuantizedMatrix matrix;
   double damping = kFeedbackDamping;  ///< the share that it took
@@ -34,6 +37,7 @@ struct FeedbackResult {
 /// Throws InvalidArgument when the moments have another length or saw no rows, Numeric when they
 /// are not finite, and what Quantizer::quantize throws.
 FeedbackResult quantize_with_feedback(const Quantizer& quantizer, ConstMat weight,
-                                      const InputMoments& moments, int64_t threads = 1);
+                                      const InputMoments& moments, Then then = Then::Nothing,
+                                      int64_t threads = 1);
 
 }  // namespace driftless::quant

@@ -185,8 +185,73 @@ TEST(Feedback, ThreadsDoNotMatter) {
   const Quantizer quantizer(parse_quant_spec("mxint4,window=4"));
   const InputMoments moments = moments_of(inputs, 64);
   const ConstMat view{weight.data(), 9, 64};
-  EXPECT_EQ(quantize_with_feedback(quantizer, view, moments, 1).matrix.codes,
-            quantize_with_feedback(quantizer, view, moments, 3).matrix.codes);
+  for (const Then then : {Then::Nothing, Then::Descent})
+    EXPECT_EQ(quantize_with_feedback(quantizer, view, moments, then, 1).matrix.codes,
+              quantize_with_feedback(quantizer, view, moments, then, 3).matrix.codes);
+}
+
+TEST(Descent, TwoWeightsByHand) {
+  // The moments of Feedback.TwoWeightsByHand: 4.04, and 2 off the diagonal. Feedback makes 0.4 a 0
+  // and clips the second weight at 7, 0.9 below what it should be. The first is best at
+  // 0 + (0.4 * 4.04 + 0.9 * 2) / 4.04 = 0.85 then, so 1, and the second still at 7.60.
+  const std::vector<float> inputs = {1, 1, 1, 1, 1, 1, 1, -1};
+  const std::vector<float> weight = {0.4f, 7.9f};
+  const Quantizer quantizer(parse_quant_spec("int4/channel/static"), {Scale{.scale = 1}});
+  const ConstMat view{weight.data(), 1, 2};
+  const InputMoments moments = moments_of(inputs, 2);
+  EXPECT_EQ(values_of(quantize_with_feedback(quantizer, view, moments).matrix),
+            (std::vector<float>{0, 7}));
+  EXPECT_EQ(values_of(quantize_with_feedback(quantizer, view, moments, Then::Descent).matrix),
+            (std::vector<float>{1, 7}));
+}
+
+TEST(Descent, EndsWhereNoSingleCodeIsBetter) {
+  constexpr size_t kLength = 40;
+  // Ten sources in all inputs, so that all errors meet.
+  std::vector<float> inputs = testing::gaussian_values(300 * kLength, 8);
+  const std::vector<float> sources = testing::gaussian_values(300 * 10, 3);
+  const std::vector<float> shares = testing::gaussian_values(10 * kLength, 4);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t s = 0; s < 10; ++s)
+      inputs[i] += sources[i / kLength * 10 + s] * shares[s * kLength + i % kLength];
+  const std::vector<double> a = damped(inputs, kLength);
+  const std::vector<float> weight = testing::gaussian_values(2 * kLength, 9);
+  const auto cost = [&](std::span<const float> exact, std::span<const float> rounded) {
+    double sum = 0;
+    for (size_t i = 0; i < kLength; ++i)
+      for (size_t j = 0; j < kLength; ++j)
+        sum += static_cast<double>(exact[i] - rounded[i]) * a[i * kLength + j] *
+               static_cast<double>(exact[j] - rounded[j]);
+    return sum;
+  };
+  for (const char* text :
+       {"mxint4", "mxint4,window=2", "int4/block32,scale=e5m3,rule=mse", "uint4/group16", "nvfp4",
+        "int4_full/block32,scale=s4m3,window=0", "int3/channel", "int4/tensor"}) {
+    SCOPED_TRACE(text);
+    const Quantizer quantizer(parse_quant_spec(text));
+    const ConstMat view{weight.data(), 2, kLength};
+    const InputMoments moments = moments_of(inputs, kLength);
+    const QuantizedMatrix before = quantize_with_feedback(quantizer, view, moments).matrix;
+    QuantizedMatrix after = quantize_with_feedback(quantizer, view, moments, Then::Descent).matrix;
+    EXPECT_NE(after.codes, before.codes);
+    const std::vector<float> values = values_of(after);
+    for (size_t row = 0; row < 2; ++row) {
+      const auto of_row = [&](const std::vector<float>& all) {
+        return std::span(all).subspan(row * kLength, kLength);
+      };
+      const double least = cost(of_row(weight), of_row(values));
+      EXPECT_LE(least, cost(of_row(weight), of_row(values_of(before))));
+      for (size_t i = row * kLength; i < (row + 1) * kLength; ++i) {
+        const uint8_t kept = after.codes[i];
+        for (int code = 0; code < 1 << after.spec.format->element.bits; ++code) {
+          after.codes[i] = static_cast<uint8_t>(code);
+          // Sums of 1,600 products in float64.
+          EXPECT_GE(cost(of_row(weight), of_row(values_of(after))), least * (1 - 1e-12)) << code;
+        }
+        after.codes[i] = kept;
+      }
+    }
+  }
 }
 
 TEST(Feedback, FollowsExactInputs) {
