@@ -24,9 +24,14 @@ struct Slot {
   Buffer logits;    // [S, V]
   Buffer memory;    // SlotMemory::size() values for the calls of either state, those of z_L first
   std::array<float, 2> halt_logits{};  // halt, continue
+  bool is_new = false;                 // has made no step since its board entered
   Rng rng{0};                          // where the model draws noise
   int64_t board_number = 0;            // for messages
 };
+
+/// How often layers quantize and multiply what is left of a change in the first round of a board,
+/// when all of the input is new; later once.
+inline constexpr int64_t kFirstPasses = 2;
 
 /// What stages keep of a board from one call to the next that updates the same state. They claim
 /// their places while they are built; all values are zero when a board enters.
@@ -47,8 +52,9 @@ class SlotMemory {
 /// Whom a thread works for at the moment.
 struct Work {
   Slot& slot;
-  float* h;       // the state that the current network call updates
-  float* memory;  // of the calls that update it
+  float* h;        // the state that the current network call updates
+  float* memory;   // of the calls that update it
+  int64_t passes;  // of layers that multiply changes
   int64_t part;
   int64_t parts;  // the stage's parts(), or parts_alone() where the thread has the board to itself
   int64_t worker;

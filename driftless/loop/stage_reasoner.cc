@@ -60,6 +60,7 @@ class StageReasoner : public reason::Reasoner {
     start_.fill(slot, board);
     std::ranges::fill(slot.memory.span(), 0.0f);
     slot.board_number = board.number;
+    slot.is_new = true;
     ledger_.put(index);
   }
 
@@ -80,6 +81,7 @@ class StageReasoner : public reason::Reasoner {
     } else {
       for (const int64_t index : indices) step_board_together(index);
     }
+    for (const int64_t index : indices) slots_[static_cast<size_t>(index)].is_new = false;
     ledger_.note_step(indices);
   }
 
@@ -180,6 +182,7 @@ class StageReasoner : public reason::Reasoner {
     op.stage->run({.slot = slot,
                    .h = (is_h ? slot.z_h : slot.z_l).data(),
                    .memory = slot.memory.data() + (is_h ? memory_size_ : 0),
+                   .passes = slot.is_new && op.call <= config_.l_cycles ? kFirstPasses : 1,
                    .part = part.index,
                    .parts = part.count,
                    .worker = worker,

@@ -66,20 +66,13 @@ void Swiglu::quantize_input(quant::ConstMat h, Scratch& scratch, const SwigluSum
   add_values(scratch.input, h.rows, {sums.input, h.cols, kBlock}, *epilogues_);
 }
 
-void Swiglu::run_hidden(Scratch& scratch, int64_t rows, const SwigluSums& sums) const {
+void Swiglu::run_gates(Gates gates, Scratch& scratch, int64_t rows, const SwigluSums& sums) const {
   const TileUse use(*gate_up_.set);
-  for (int64_t block = 0; block < inner_ / kBlock; ++block) run_block(scratch, rows, block, sums);
+  for (int64_t block = 0; block < inner_ / kBlock; ++block)
+    run_block(gates, scratch, rows, block, sums);
 }
 
-/// Of tiles [rows, 32], whose rows are `row` and after.
-void Swiglu::add_up_gates(float* gate, float* up, int64_t row, int64_t rows, int64_t block,
-                          const SwigluSums& sums) const {
-  float* const at = sums.gate_up + (block * sums.all_rows + row) * kBlock;
-  epilogues_->add_up(at, gate, rows * kBlock);
-  epilogues_->add_up(at + inner_ * sums.all_rows, up, rows * kBlock);
-}
-
-void Swiglu::run_block(Scratch& scratch, int64_t all_rows, int64_t block,
+void Swiglu::run_block(Gates gates, Scratch& scratch, int64_t all_rows, int64_t block,
                        const SwigluSums& sums) const {
   const RowTiles row_tiles(all_rows, tiles_for(scratch.input, gate_up_).max_rows);
   alignas(kCacheLine) float gate[kTileSize];
@@ -88,22 +81,47 @@ void Swiglu::run_block(Scratch& scratch, int64_t all_rows, int64_t block,
   for (int64_t i = 0; i < row_tiles.count; ++i) {
     const int64_t row = row_tiles.first(i);
     const int64_t rows = row_tiles.first(i + 1) - row;
-    block_tile(scratch.input, gate_up_, row, rows, block * kBlock, gate);
-    block_tile(scratch.input, gate_up_, row, rows, inner_ + block * kBlock, up);
-    if (input_is_change_) add_up_gates(gate, up, row, rows, block, sums);
+    const int64_t size = rows * kBlock;
+    const int64_t place = (block * sums.all_rows + row) * kBlock;
+    if (gates != Gates::Activate) {
+      block_tile(scratch.input, gate_up_, row, rows, block * kBlock, gate);
+      block_tile(scratch.input, gate_up_, row, rows, inner_ + block * kBlock, up);
+    }
+    if (input_is_change_) {
+      float* const gate_sums = sums.gate_up + place;
+      float* const up_sums = gate_sums + inner_ * sums.all_rows;
+      if (gates == Gates::Activate) {
+        std::copy_n(gate_sums, size, gate);
+        std::copy_n(up_sums, size, up);
+      } else {
+        epilogues_->add_up(gate_sums, gate, size);
+        epilogues_->add_up(up_sums, up, size);
+      }
+    }
+    if (gates == Gates::Multiply) continue;
     float* const product =
         has_block_hidden_ ? tile : scratch.floats.data() + (block * all_rows + row) * kBlock;
-    epilogues_->silu_mul(gate, up, product, rows * kBlock);
-    if (hidden_is_change_) {
-      const float* const at = sums.hidden + (block * sums.all_rows + row) * kBlock;
-      epilogues_->subtract(product, at, product, rows * kBlock);
-    }
+    epilogues_->silu_mul(gate, up, product, size);
+    if (hidden_is_change_) epilogues_->subtract(product, sums.hidden + place, product, size);
     if (!has_block_hidden_) continue;
     DRIFTLESS_REQUIRE(hidden_.encode_tile(product, scratch.hidden, row, rows, block),
                       ErrorCode::Numeric, "native swiglu: hidden activations of rows ", row, " to ",
                       row + rows - 1, ", block ", block,
                       "; got a NaN or an infinity, expected finite numbers");
   }
+}
+
+/// The second product, of hidden activations that are all there.
+void Swiglu::run_down(Scratch& scratch, quant::Mat out, const SwigluSums& sums) const {
+  if (has_block_hidden_) {
+    for (int64_t row = 0; row < out.rows; ++row) hidden_.finish_row(scratch.hidden, row);
+  } else {
+    hidden_.quantize_tiles(scratch.floats.data(), out.rows, scratch.hidden);
+  }
+  multiply_rows(scratch.hidden, out.rows, down_, out);
+  if (!hidden_is_change_) return;
+  add_values(scratch.hidden, out.rows, {sums.hidden, kBlock, sums.all_rows * kBlock}, *epilogues_);
+  epilogues_->add_up(sums.output, out.data, out.size());
 }
 
 void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out,
@@ -113,17 +131,17 @@ void Swiglu::run(quant::ConstMat h, Scratch& scratch, quant::Mat out,
   DRIFTLESS_REQUIRE(suits, ErrorCode::InvalidArgument, "native swiglu: shapes; got ", h.rows, " x ",
                     h.cols, " and ", out.rows, " x ", out.cols, ", expected at most ",
                     scratch.input.rows, " x ", gate_up_.k, " and as many rows of ", down_.columns);
-  quantize_input(h, scratch, sums);
-  run_hidden(scratch, h.rows, sums);
-  if (has_block_hidden_) {
-    for (int64_t row = 0; row < h.rows; ++row) hidden_.finish_row(scratch.hidden, row);
-  } else {
-    hidden_.quantize_tiles(scratch.floats.data(), h.rows, scratch.hidden);
+  for (int64_t pass = 1; input_is_change_ && pass < sums.passes; ++pass) {
+    quantize_input(h, scratch, sums);
+    run_gates(Gates::Multiply, scratch, h.rows, sums);
   }
-  multiply_rows(scratch.hidden, h.rows, down_, out);
-  if (!hidden_is_change_) return;
-  add_values(scratch.hidden, h.rows, {sums.hidden, kBlock, sums.all_rows * kBlock}, *epilogues_);
-  epilogues_->add_up(sums.output, out.data, out.size());
+  quantize_input(h, scratch, sums);
+  run_gates(Gates::Both, scratch, h.rows, sums);
+  run_down(scratch, out, sums);
+  for (int64_t pass = 1; hidden_is_change_ && pass < sums.passes; ++pass) {
+    run_gates(input_is_change_ ? Gates::Activate : Gates::Both, scratch, h.rows, sums);
+    run_down(scratch, out, sums);
+  }
 }
 
 }  // namespace driftless::native

@@ -41,6 +41,7 @@ struct SwigluSums {
   float* hidden = nullptr;   ///< [block][all_rows][32]
   float* output = nullptr;   ///< [rows, D]
   int64_t all_rows = 0;      ///< of which the run has some
+  int64_t passes = 1;        ///< how often what is left of a change is quantized and multiplied
 };
 
 class Swiglu {
@@ -66,11 +67,14 @@ class Swiglu {
   void run(quant::ConstMat h, Scratch& scratch, quant::Mat out, const SwigluSums& sums = {}) const;
 
  private:
+  /// What is done with the gates and ups of a tile: multiplied out, activated, or both.
+  enum class Gates : uint8_t { Multiply, Activate, Both };
+
   void quantize_input(quant::ConstMat h, Scratch& scratch, const SwigluSums& sums) const;
-  void run_hidden(Scratch& scratch, int64_t rows, const SwigluSums& sums) const;
-  void run_block(Scratch& scratch, int64_t rows, int64_t block, const SwigluSums& sums) const;
-  void add_up_gates(float* gate, float* up, int64_t row, int64_t rows, int64_t block,
-                    const SwigluSums& sums) const;
+  void run_gates(Gates gates, Scratch& scratch, int64_t rows, const SwigluSums& sums) const;
+  void run_block(Gates gates, Scratch& scratch, int64_t rows, int64_t block,
+                 const SwigluSums& sums) const;
+  void run_down(Scratch& scratch, quant::Mat out, const SwigluSums& sums) const;
 
   RowQuantizer input_;
   RowQuantizer hidden_;

@@ -38,9 +38,12 @@ Linear::Linear(const Build& build, const std::string& name, const LinearInput::S
 
 void Linear::run(const Work& work, const float* source, const PartRows& rows, float* scratch,
                  float* out) const {
-  const float* const input = input_.prepare(work, source, rows, scratch);
-  product_.run(work.worker, input, input, out);  // The weight is constant; its side is ignored.
-  if (input_.is_change()) add_up(work, rows, out);
+  const int64_t passes = input_.is_change() ? work.passes : 1;
+  for (int64_t pass = 1; pass <= passes; ++pass) {
+    const float* const input = input_.prepare(work, source, rows, scratch, pass == passes);
+    product_.run(work.worker, input, input, out);  // The weight is constant; its side is ignored.
+    if (input_.is_change()) add_up(work, rows, out);
+  }
 }
 
 void Linear::add_up(const Work& work, const PartRows& rows, float* out) const {

@@ -49,8 +49,10 @@ int64_t LinearInput::scratch_size() const {
   return copies * shape_.rows * length_ + layer_->scratch_length();
 }
 
-const float* LinearInput::prepare(const Work& work, const float* source, const PartRows& rows,
-                                  float* scratch) const {
+const float* LinearInput::prepare(const Work& seen, const float* source, const PartRows& rows,
+                                  float* scratch, bool is_last_pass) const {
+  Work work = seen;
+  if (!is_last_pass) work.observer = nullptr;
   if (!layer_) {
     show(work, Point::LinearInput, rows.first, view(source, rows.count, shape_.stride, inputs_));
     return source;

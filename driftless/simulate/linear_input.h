@@ -53,9 +53,10 @@ class LinearInput {
   [[nodiscard]] int64_t scratch_size() const;
 
   /// The values that the product multiplies: `source` itself, or a copy in `scratch` that lies in
-  /// the same way. Rows of the part after its input become zero in the copy.
-  const float* prepare(const Work& work, const float* source, const PartRows& rows,
-                       float* scratch) const;
+  /// the same way. Rows of the part after its input become zero in the copy. Observers see the last
+  /// of several passes.
+  const float* prepare(const Work& work, const float* source, const PartRows& rows, float* scratch,
+                       bool is_last_pass = true) const;
 
  private:
   void prepare_rows(const Work& work, const float* source, const PartRows& part, float* out) const;

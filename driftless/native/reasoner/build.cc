@@ -72,11 +72,13 @@ void Linear::run(const loop::Work& work, int64_t first, quant::ConstMat in, quan
       return multiply_rows(scratch.rows, in.rows, weight_, out);
     }
     float* const sums = sums_.inputs(work, first);
-    epilogues_.subtract(in.data, sums, scratch.change.data(), in.size());
-    quantizer_.quantize_rows({scratch.change.data(), in.rows, in.cols}, scratch.rows);
-    add_values(scratch.rows, in.rows, {sums, in.cols, integer::kBlock}, epilogues_);
-    multiply_rows(scratch.rows, in.rows, weight_, out);
-    epilogues_.add_up(sums_.outputs(work, first), out.data, out.size());
+    for (int64_t pass = 0; pass < work.passes; ++pass) {
+      epilogues_.subtract(in.data, sums, scratch.change.data(), in.size());
+      quantizer_.quantize_rows({scratch.change.data(), in.rows, in.cols}, scratch.rows);
+      add_values(scratch.rows, in.rows, {sums, in.cols, integer::kBlock}, epilogues_);
+      multiply_rows(scratch.rows, in.rows, weight_, out);
+      epilogues_.add_up(sums_.outputs(work, first), out.data, out.size());
+    }
   });
 }
 

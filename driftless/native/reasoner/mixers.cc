@@ -44,7 +44,8 @@ class SumPlaces {
             .gate_up = input_.output_blocks(work, first),
             .hidden = hidden_.input_blocks(work, first),
             .output = hidden_.outputs(work, first),
-            .all_rows = rows_};
+            .all_rows = rows_,
+            .passes = work.passes};
   }
 
  private:
