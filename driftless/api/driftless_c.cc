@@ -49,6 +49,7 @@ run::SchemeText scheme_of(const driftless_open_options& options) {
   scheme.plan = text_or(options.plan, "");
   if (options.smooth != 0) scheme.smooth = options.smooth;
   scheme.hadamard = options.hadamard != 0;
+  scheme.delta = options.delta != 0;
   scheme.calibration.data = text_or(options.calibration_data, "");
   scheme.calibration.boards = options.calibration_boards;
   if (options.calibration_seed != 0) scheme.calibration.seed = options.calibration_seed;

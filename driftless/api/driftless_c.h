@@ -35,7 +35,7 @@ enum {
 
 /* The number of this interface: one higher whenever a function or a struct changes. A program that
  * loads the library at run time compares it with driftless_api_version(). */
-enum { DRIFTLESS_API_VERSION = 2 };
+enum { DRIFTLESS_API_VERSION = 3 };
 int driftless_api_version(void);
 
 /* Such as "0.1.0". */
@@ -75,6 +75,8 @@ typedef struct {
   const char* dtype;  /* NULL or "f32"; "bf16" */
   int64_t threads;    /* 0: as many as the machine runs at once */
   int64_t slots;      /* boards at a time; 0: as many as keep the threads busy */
+
+  int delta; /* not 0: quantize what inputs change by; of the first group */
 } driftless_open_options;
 
 /* A checkpoint, a packed model or a PyTorch file. `options` may be NULL. */

@@ -13,7 +13,7 @@ from typing import Any, Callable, Optional, Tuple
 
 from .errors import KINDS, InternalError, InvalidArgument, Unsupported
 
-API_VERSION = 2
+API_VERSION = 3
 
 ON_STEP = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_int64, c_void_p, c_float)
 ON_PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, c_int64)
@@ -30,7 +30,7 @@ class OpenOptions(ctypes.Structure):
                 ("smooth", c_double), ("hadamard", c_int), ("calibration_data", c_char_p),
                 ("calibration_boards", c_int64), ("calibration_seed", c_int64),
                 ("calibration_may_overlap", c_int), ("device", c_char_p), ("dtype", c_char_p),
-                ("threads", c_int64), ("slots", c_int64)]
+                ("threads", c_int64), ("slots", c_int64), ("delta", c_int)]
 
 
 class SolveOptions(ctypes.Structure):
@@ -143,7 +143,7 @@ def library() -> Library:
     return _library
 
 
-_FLAG = re.compile(r"--(weights|acts|native|plan|coverage|bias|scales|attention|smooth|hadamard|threads|task|"
+_FLAG = re.compile(r"--(weights|acts|native|plan|coverage|bias|scales|attention|smooth|hadamard|delta|threads|task|"
                    r"calibration-(?:data|boards|seed))(?![a-z-])")
 _COMMANDS = {"'driftless formats'": "driftless.formats()", "'driftless quantize'": "driftless.pack()"}
 

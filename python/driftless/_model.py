@@ -53,6 +53,7 @@ def open_options(scheme: Mapping[str, Any], plan: Optional[bytes]) -> _library.O
         raise InvalidArgument(f"smooth; got {type(smooth).__name__}, expected a number")
     options.smooth = float(smooth or 0)
     options.hadamard = bool(scheme.get("hadamard"))
+    options.delta = bool(scheme.get("delta"))
     options.calibration_may_overlap = bool(scheme.get("calibration_may_overlap"))
     return options
 
@@ -70,15 +71,15 @@ def load(model: Union[None, str, "os.PathLike[str]", bytes] = None, *, weights: 
     Without quantizers a checkpoint runs in float32; with them it is simulated, or multiplied as integers with
     ``native=True``. Packed models run on integers unless ``native=False``. ``plan`` is a path or a mapping
     (docs/plans.md); other keywords are those of the program: ``coverage``, ``bias``, ``scales``, ``attention``,
-    ``smooth``, ``hadamard``, ``calibration_data``, ``calibration_boards``, ``calibration_seed``. Without a model the
-    packed Sudoku model of the package is taken.
+    ``smooth``, ``hadamard``, ``delta``, ``calibration_data``, ``calibration_boards``, ``calibration_seed``. Without a
+    model the packed Sudoku model of the package is taken.
 
     >>> with load() as model:
     ...     model.task, model.cells
     ('sudoku', 81)
     """
-    known = {"coverage", "bias", "scales", "attention", "smooth", "hadamard", "calibration_data", "calibration_boards",
-             "calibration_seed", "calibration_may_overlap"}
+    known = {"coverage", "bias", "scales", "attention", "smooth", "hadamard", "delta", "calibration_data",
+             "calibration_boards", "calibration_seed", "calibration_may_overlap"}
     for key in scheme:
         if key not in known:
             raise InvalidArgument(f"load: unknown keyword; got '{key}', expected one of {', '.join(sorted(known))}")

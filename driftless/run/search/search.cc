@@ -217,7 +217,7 @@ void Search::change_formats() {
 void Search::change_methods() {
   Method method{.clips = true};
   method.clips = attempt_whole(to_string(method), with_method(kept_.stored, method));
-  for (const Rounding rounding : {Rounding::Feedback, Rounding::ExactFeedback}) {
+  for (const Rounding rounding : {Rounding::Feedback, Rounding::Descent}) {
     show("methods", rounding == Rounding::Feedback ? 1 : 2, 3);
     method.rounding = rounding;
     attempt_whole(to_string(Method{.rounding = rounding}), with_method(kept_.stored, method));

@@ -118,8 +118,9 @@ void add_scales(Changes& changes, Side side, study::Execution execution) {
 void add_methods(Changes& changes) {
   const Method now = method_of(changes.now(), changes.rounding());
   for (const NamedMethod& named : kMethods) {
-    const bool is_slow = named.method.rounding == Rounding::ExactFeedback;
-    if (is_slow || named.method == now || !applies(named.method, changes.now().weights)) continue;
+    const bool is_harmful = named.method.rounding == Rounding::ExactFeedback;
+    if (is_harmful || named.method == now || !applies(named.method, changes.now().weights))
+      continue;
     changes.add("weights " + std::string(named.name), [&](LayerPlan& layer, Rounding& rounding) {
       set_method(layer, rounding, named.method);
     });

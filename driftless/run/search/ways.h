@@ -39,7 +39,7 @@ int element_bits(double bits);
 /// The quantizers of blocks of 32 of integers of that width: one for each way to store scales.
 std::vector<std::string> block_quantizers(int bits);
 
-/// Both sides with other quantizers than now, for whole models; clip, gptq and gptaq.
+/// All layers with another method.
 Stored with_method(Stored stored, const Method& method);
 
 /// What one part of a layer may become instead of what it is, all else equal. `execution` says

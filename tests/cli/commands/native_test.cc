@@ -81,7 +81,7 @@ TEST_F(NativeCommands, BitsAreSearchedFor) {
   const Outcome outcome = driftless(command + " --bits 4.5");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* step : {"  mxint4\n", "scale=e5m3\n", "scale=s4m3\n", "  clip\n", "  gptq\n",
-                           "  gptaq\n", "mean bits: weights 4.", "native: yes"})
+                           "  descent\n", "mean bits: weights 4.", "native: yes"})
     EXPECT_NE(outcome.out.find(step), std::string::npos) << step << outcome.out;
   EXPECT_NE(outcome.out.find("kept"), std::string::npos) << outcome.out;
   const Outcome info = driftless("info " + packed);
@@ -132,7 +132,7 @@ TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
   };
   ASSERT_EQ(quantize("").exit_code, 0);
   const auto nearest = testing::text_of(packed);
-  for (const std::string method : {"gptq", "gptaq"}) {
+  for (const std::string method : {"gptq", "gptaq", "descent"}) {
     const Outcome outcome = quantize("--method " + method);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const std::string said =
