@@ -5,7 +5,9 @@
 // everywhere by the quantizer's own account of what entered it. After that the backends differ in
 // the order of sums, and a value near the middle of two steps may round to the other one. That
 // costs one step, as much as two roundings cost, and happens to few values, so that the backends
-// must stay closer to each other than to the float model.
+// must stay closer to each other than to the float model. With delta that holds of sums of changes,
+// whose quantizers say what they have added up to.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -33,6 +35,7 @@ using reason::Point;
 using simulate::testing::NamedConfig;
 
 constexpr int64_t kPlanBoards = 2;
+constexpr int64_t kPlanSteps = 2;
 
 struct Matrix {
   std::vector<float> values;
@@ -56,6 +59,9 @@ struct Inputs : reason::StepObserver {
   std::map<Key, Matrix> entered, multiplied;
 };
 
+/// What the inputs of layers with delta have added up to, by slot, layer and updated state.
+using SumsOfChanges = std::map<std::tuple<int64_t, std::string, model::State>, std::vector<float>>;
+
 double distance(std::span<const float> a, std::span<const float> b) {
   double squares = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -67,6 +73,42 @@ double distance(std::span<const float> a, std::span<const float> b) {
 
 bool are_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+bool has_changes(const quant::QuantPlan& plan) {
+  return std::any_of(plan.layers.begin(), plan.layers.end(),
+                     [](const quant::LayerPlan& layer) { return layer.delta; });
+}
+
+std::vector<quant::Scheme> plan_schemes() {
+  const auto both = [](const char* text) {
+    quant::Scheme scheme;
+    scheme.weights = scheme.acts = quant::parse_quant_spec(text);
+    return scheme;
+  };
+  quant::Scheme transformed = both("int8/tensor/static");
+  transformed.smooth = 0.5;
+  transformed.hadamard = true;
+  transformed.sharing = quant::ScaleSharing::Call;
+  quant::Scheme linear = both("mxint8,rule=mse");
+  linear.coverage = quant::Coverage::Linear;
+  linear.bias = quant::BiasPrecision::Int16;
+  quant::Scheme weights_only = both("int8/channel");
+  weights_only.acts = {};
+  quant::Scheme tokens = both("int8/token");
+  tokens.weights = quant::parse_quant_spec("int8/channel,calib=mse");
+  quant::Scheme stored = both("int4_full/block32,scale=s4m3");
+  stored.weights = quant::parse_quant_spec("mxint4");
+  quant::Scheme rotated = both("mxint4");
+  rotated.hadamard = true;
+  std::vector<quant::Scheme> schemes = {both("mxint8"), both("nvfp4"),       both("int8/tensor"),
+                                        tokens,         transformed,         linear,
+                                        weights_only,   both("int8/group32")};
+  for (quant::Scheme changes : {both("mxint4"), stored, tokens, rotated}) {
+    changes.delta = true;
+    schemes.push_back(changes);
+  }
+  return schemes;
 }
 
 class Plans : public ::testing::TestWithParam<NamedConfig> {
@@ -95,8 +137,24 @@ class Plans : public ::testing::TestWithParam<NamedConfig> {
     return plan;
   }
 
-  /// What the layers of the plan multiply is what their quantizers make of what entered.
-  void expect_quantized(const quant::QuantPlan& plan, const Inputs& seen) const {
+  /// Those of all schemes; where inputs are changes, also with them in every other layer only.
+  [[nodiscard]] std::vector<quant::QuantPlan> plans() const {
+    std::vector<quant::QuantPlan> plans;
+    for (const quant::Scheme& scheme : plan_schemes()) {
+      plans.push_back(plan_of(scheme));
+      if (!scheme.delta) continue;
+      quant::QuantPlan mixed = plans.back();
+      for (size_t i = 0; i < mixed.layers.size(); i += 2) mixed.layers[i].delta = false;
+      plans.push_back(mixed);
+    }
+    return plans;
+  }
+
+  /// What the layers of the plan multiply is what their quantizers make of what entered. The sums
+  /// are those after earlier steps, and become those after this one.
+  void expect_quantized(const quant::QuantPlan& plan, const Inputs& seen,
+                        SumsOfChanges& sums) const {
+    const std::vector<model::NetworkCall> calls = model::schedule(checkpoint_.config);
     ASSERT_FALSE(seen.multiplied.empty());
     for (const auto& [key, matrix] : seen.multiplied) {
       const auto& [slot, call, name] = key;
@@ -104,10 +162,15 @@ class Plans : public ::testing::TestWithParam<NamedConfig> {
       const store::Tensor& weight = checkpoint_.tensors.at(name);
       const quant::PlannedLayer layer(*plan.find(name),
                                       {weight.values.data(), weight.shape[0], weight.shape[1]});
-      std::vector<float> wanted(entered.values.size());
+      std::vector<float> wanted = entered.values;
+      std::vector<float>& sum = sums[{slot, name, calls[static_cast<size_t>(call)].updates}];
+      sum.resize(wanted.size());
+      const bool is_change = layer.plan().delta;
+      for (size_t i = 0; i < sum.size() && is_change; ++i) wanted[i] -= sum[i];
       const int64_t rows = std::ssize(wanted) / entered.columns;
-      layer.input_quantizer(call).fake_quantize({entered.values.data(), rows, entered.columns},
+      layer.input_quantizer(call).fake_quantize({wanted.data(), rows, entered.columns},
                                                 {wanted.data(), rows, entered.columns});
+      for (size_t i = 0; i < sum.size() && is_change; ++i) wanted[i] = sum[i] += wanted[i];
       EXPECT_TRUE(are_same_bits(matrix.values, wanted)) << name << ", call " << call;
     }
   }
@@ -116,57 +179,58 @@ class Plans : public ::testing::TestWithParam<NamedConfig> {
   std::vector<std::vector<uint8_t>> tokens_;
 };
 
-std::vector<quant::Scheme> schemes() {
-  const auto both = [](const char* text) {
-    quant::Scheme scheme;
-    scheme.weights = scheme.acts = quant::parse_quant_spec(text);
-    return scheme;
-  };
-  quant::Scheme transformed = both("int8/tensor/static");
-  transformed.smooth = 0.5;
-  transformed.hadamard = true;
-  transformed.sharing = quant::ScaleSharing::Call;
-  quant::Scheme linear = both("mxint8,rule=mse");
-  linear.coverage = quant::Coverage::Linear;
-  linear.bias = quant::BiasPrecision::Int16;
-  quant::Scheme weights_only = both("int8/channel");
-  weights_only.acts = {};
-  quant::Scheme tokens = both("int8/token");
-  tokens.weights = quant::parse_quant_spec("int8/channel,calib=mse");
-  return {both("mxint8"), both("nvfp4"), both("int8/tensor"), tokens,
-          transformed,    linear,        weights_only,        both("int8/group32")};
-}
-
-TEST_P(Plans, RunAsOnTheEngine) {
-  const auto in_float = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards});
-  reset(*in_float);
+TEST_P(Plans, RunAsOnTheEngineStepByStep) {
   const std::vector<int64_t> slots = {0, 1};
-  in_float->step(slots);
-  for (const quant::Scheme& scheme : schemes()) {
-    SCOPED_TRACE(quant::to_string(scheme.weights) + " " + quant::to_string(scheme.acts));
-    const quant::QuantPlan plan = plan_of(scheme);
+  for (const quant::QuantPlan& plan : plans()) {
+    SCOPED_TRACE(quant::describe(plan, reason::linear_layers(checkpoint_.config)));
+    const auto in_float = simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards});
     const auto cpu =
         simulate::make_cpu_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
     const auto unseen =
         lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
-    for (reason::Reasoner* reasoner : {cpu.get(), torch.get(), unseen.get()}) reset(*reasoner);
-    Inputs of_cpu, of_torch;
-    cpu->step(slots, &of_cpu);
-    torch->step(slots, &of_torch);
-    unseen->step(slots);
-    ASSERT_EQ(of_cpu.entered.size(), of_torch.entered.size());
-    ASSERT_EQ(of_cpu.multiplied.size(), of_torch.multiplied.size());
-    for (const auto& [key, matrix] : of_cpu.entered)
-      EXPECT_EQ(of_torch.entered.at(key).values.size(), matrix.values.size()) << std::get<2>(key);
-    if (!scheme.acts.is_none()) expect_quantized(plan, of_torch);
-    for (const int64_t slot : slots) {
-      const double error = distance(cpu->states(slot).h, in_float->states(slot).h);
-      EXPECT_LT(distance(torch->states(slot).h, cpu->states(slot).h), error);
-      EXPECT_LT(distance(unseen->states(slot).h, cpu->states(slot).h), error);
-      EXPECT_LT(distance(torch->read(slot).logits, cpu->read(slot).logits),
-                distance(cpu->read(slot).logits, in_float->read(slot).logits));
+    for (reason::Reasoner* reasoner : {in_float.get(), cpu.get(), torch.get(), unseen.get()})
+      reset(*reasoner);
+    SumsOfChanges sums;
+    // Without delta a step knows nothing of earlier ones but the states, so that one says it all.
+    for (int64_t step = 1; step <= (has_changes(plan) ? kPlanSteps : 1); ++step) {
+      SCOPED_TRACE("step " + std::to_string(step));
+      Inputs of_cpu, of_torch;
+      in_float->step(slots);
+      cpu->step(slots, &of_cpu);
+      torch->step(slots, &of_torch);
+      unseen->step(slots);
+      ASSERT_EQ(of_cpu.entered.size(), of_torch.entered.size());
+      ASSERT_EQ(of_cpu.multiplied.size(), of_torch.multiplied.size());
+      for (const auto& [key, matrix] : of_cpu.entered)
+        EXPECT_EQ(of_torch.entered.at(key).values.size(), matrix.values.size()) << std::get<2>(key);
+      if (!plan.layers[0].acts.is_none()) expect_quantized(plan, of_torch, sums);
+      for (const int64_t slot : slots) {
+        const double error = distance(cpu->states(slot).h, in_float->states(slot).h);
+        EXPECT_LT(distance(torch->states(slot).h, cpu->states(slot).h), error);
+        EXPECT_LT(distance(unseen->states(slot).h, cpu->states(slot).h), error);
+        EXPECT_LT(distance(torch->read(slot).logits, cpu->read(slot).logits),
+                  distance(cpu->read(slot).logits, in_float->read(slot).logits));
+      }
     }
+  }
+}
+
+TEST_P(Plans, NewStatesKeepTheSumsOfChanges) {
+  quant::Scheme scheme;
+  scheme.weights = scheme.acts = quant::parse_quant_spec("mxint4");
+  scheme.delta = true;
+  const quant::QuantPlan plan = plan_of(scheme);
+  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+  reset(*torch);
+  const std::vector<float> state(torch->states(1).h.size(), 0.5f);
+  const std::vector<int64_t> slots = {0, 1};
+  SumsOfChanges sums;
+  for (int64_t step = 1; step <= kPlanSteps; ++step) {
+    Inputs seen;
+    torch->step(slots, &seen);
+    expect_quantized(plan, seen, sums);
+    torch->set_states(1, {.h = state, .l = state});
   }
 }
 
@@ -216,14 +280,18 @@ TEST_P(Plans, EmptyPlanIsFloatToTheBit) {
 TEST_P(Plans, RefuseWhatIsNotFiniteOrDoesNotFit) {
   quant::Scheme scheme;
   scheme.weights = scheme.acts = quant::parse_quant_spec("mxint4");
-  quant::QuantPlan plan = plan_of(scheme);
-  const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
-  reset(*torch);
-  std::vector<float> state(torch->states(1).h.size(), 0.5f);
-  const std::vector<float> good = state;
-  state[3] = std::numeric_limits<float>::quiet_NaN();
-  torch->set_states(1, {.h = state, .l = good});
-  EXPECT_ERROR(torch->step(std::vector<int64_t>{0, 1}), ErrorCode::Numeric, "board 71, layer '");
+  quant::QuantPlan plan;
+  for (const bool delta : {false, true}) {
+    scheme.delta = delta;
+    plan = plan_of(scheme);
+    const auto torch = lab::make_torch_reasoner(checkpoint_, {.slots = kPlanBoards, .plan = &plan});
+    reset(*torch);
+    std::vector<float> state(torch->states(1).h.size(), 0.5f);
+    const std::vector<float> good = state;
+    state[3] = std::numeric_limits<float>::quiet_NaN();
+    torch->set_states(1, {.h = state, .l = good});
+    EXPECT_ERROR(torch->step(std::vector<int64_t>{0, 1}), ErrorCode::Numeric, "board 71, layer '");
+  }
   plan.layers[0].name += "s";
   EXPECT_ERROR(lab::make_torch_reasoner(checkpoint_, {.plan = &plan}), ErrorCode::BadConfig,
                plan.layers[0].name);

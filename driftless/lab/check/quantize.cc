@@ -11,6 +11,7 @@
 #include "driftless/base/error.h"
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/layers.h"
+#include "driftless/lab/quant/change_memory.h"
 #include "driftless/lab/quant/planned_linear.h"
 #include "driftless/lab/quant/quantize.h"
 
@@ -95,6 +96,8 @@ class QuantizeChecker {
       for (const bool is_columns : {false, true}) check_linear(text, text, is_columns);
     for (const char* text : {"mxint4", "int4/tensor", "int4/channel", "nvfp4"})
       for (const bool is_columns : {false, true}) check_linear(text, "none", is_columns);
+    for (const char* text : {"mxint4", "int8/token", "int4_full/block32,scale=s4m3"})
+      for (const bool is_columns : {false, true}) check_changes(text, is_columns);
     if (!kit_.device().is_cuda()) return;
     check_exact_sums();
     for (const char* text : {"mxint4", "mxfp4", "mxint4,rule=mse", "int4/block32,scale=e5m3"})
@@ -169,6 +172,42 @@ class QuantizeChecker {
           got, expected.to(at::kDouble),
           2 * kInner * std::ldexp(1.0, -24) + (type == at::kBFloat16 ? std::ldexp(1.0, -8) : 0.0));
     }
+  }
+
+  /// The same of a layer that quantizes changes, in the second call of boards in some of its slots.
+  /// Two products are summed; that of a change is longer by the root of two at most.
+  void check_changes(const std::string& acts, bool is_columns) {
+    constexpr int64_t kInner = 96;
+    constexpr int64_t kOuter = 40;
+    const quant::LayerPlan plan{.name = "layer",
+                                .weights = quant::parse_quant_spec("int4/channel"),
+                                .acts = quant::parse_quant_spec(acts),
+                                .delta = true};
+    const at::Tensor weight = kit_.random({kOuter, kInner}).to(at::kFloat);
+    const quant::ConstMat matrix{weight.data_ptr<float>(), kOuter, kInner};
+    const quant::PlannedLayer layer(plan, matrix);
+    const at::Tensor first = kit_.random({3, 16, kInner}).to(at::kFloat);
+    const at::Tensor second = kit_.random({2, 16, kInner}).to(at::kFloat);
+    const auto output_of = [&](const at::TensorOptions& there, bool lies_in_columns) {
+      const PlannedLinear linear(layer, matrix, there);
+      ChangeMemory memory({model::NetworkCall{}}, first.size(0));
+      const auto call = [&](const at::Tensor& input) {
+        const at::Tensor moved = input.to(there);
+        return linear.linear(
+            lies_in_columns ? moved.transpose(1, 2).contiguous().transpose(1, 2) : moved, {},
+            {.changes = &memory});
+      };
+      call(first);
+      memory.select(at::tensor(std::vector<int64_t>{2, 0}).to(there.device()));
+      return call(second);
+    };
+    const at::Tensor expected = output_of(at::kFloat, false).to(at::kDouble);
+    for (const at::ScalarType type : kit_.types())
+      kit_.compare(
+          "changes " + acts + " " + at::toString(type) + (is_columns ? " columns" : " rows"),
+          output_of(at::TensorOptions(type).device(kit_.device()), is_columns), expected,
+          3 * 2 * kInner * std::ldexp(1.0, -24) +
+              (type == at::kBFloat16 ? std::ldexp(1.0, -8) : 0.0));
   }
 
   /// Sums of small integers are exact in float32, so bfloat16 products give the same.

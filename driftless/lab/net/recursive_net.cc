@@ -60,8 +60,13 @@ Sublayers sublayers_of(const LayerQuantizers* quantizers) {
 
 Site site_of(int64_t call, int64_t first_board, const StepOptions& options) {
   const auto skipped = std::min(static_cast<size_t>(first_board), options.boards.size());
-  return {call, options.tap, options.not_finite, options.boards.subspan(skipped),
-          options.between ? &options.between : nullptr};
+  return {call,
+          options.tap,
+          options.not_finite,
+          options.boards.subspan(skipped),
+          options.between ? &options.between : nullptr,
+          options.changes,
+          first_board};
 }
 
 /// For boards whose states look like `state`.

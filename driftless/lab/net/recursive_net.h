@@ -50,6 +50,7 @@ struct StepOptions {
   std::span<const int64_t> boards = {};
   NoiseSource noise = {};  ///< torch's generator unless given
   BetweenLayers between = {};
+  ChangeMemory* changes = nullptr;  ///< as in Site
 };
 
 class RecursiveNet {

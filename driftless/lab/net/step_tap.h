@@ -13,6 +13,8 @@
 
 namespace driftless::lab {
 
+class ChangeMemory;
+
 class StepTap {
  public:
   virtual ~StepTap() = default;
@@ -48,6 +50,8 @@ struct Site {
   at::Tensor not_finite = {};            ///< as in QuantizeOptions
   std::span<const int64_t> boards = {};  ///< their numbers, for messages
   const BetweenLayers* between = nullptr;
+  ChangeMemory* changes = nullptr;  ///< null where no layer has a plan with delta
+  int64_t first_board = 0;          ///< among those of the step
 
   [[nodiscard]] bool taps_linear_inputs() const {
     return tap != nullptr && tap->taps_linear_inputs();

@@ -8,6 +8,7 @@
 #include "driftless/lab/device/device.h"
 #include "driftless/lab/net/layers.h"
 #include "driftless/lab/net/parameters.h"
+#include "driftless/lab/quant/change_memory.h"
 #include "driftless/model/schedule.h"
 #include "driftless/quant/plan/bias.h"
 #include "driftless/reason/plan/linear_layers.h"
@@ -31,6 +32,11 @@ bool is_narrow_weight(const quant::PlannedLayer& layer, quant::ConstMat weight) 
 bool is_narrow_input(const quant::PlannedLayer& layer, at::ScalarType activations) {
   if (layer.quantizes_input()) return is_narrow_side(layer.plan().acts);
   return activations == at::kBFloat16 && !layer.transforms_input();
+}
+
+at::Tensor together(const Quantized& quantized) {
+  return quantized.scales.defined() ? quantized.values.to(at::kFloat) * quantized.scales
+                                    : quantized.values;
 }
 
 quant::ConstMat matrix_of(const store::TensorMap& tensors, const quant::LinearLayer& layer) {
@@ -77,29 +83,48 @@ at::Tensor PlannedLinear::linear(const at::Tensor& input, const LinearWeight& we
 
 at::Tensor PlannedLinear::multiplied(const at::Tensor& input, const Site& site) const {
   const std::string_view name = layer_.plan().name;
-  at::Tensor values = layer_.transforms_input() ? transformed(input) : input;
+  const at::Tensor values = layer_.transforms_input() ? transformed(input) : input;
   if (site.taps_linear_inputs()) site.tap->linear_input(name, site.call, values);
+  if (layer_.plan().delta) return sum_of_changes(values, input.scalar_type(), site);
+  Quantized operand{values, {}, {}};
+  if (layer_.quantizes_input()) {
+    operand = quantized(values, site);
+    if (site.taps_linear_inputs()) site.tap->quantized_input(name, site.call, together(operand));
+  }
+  return scaled_product(operand, input.scalar_type(), site.call);
+}
+
+at::Tensor PlannedLinear::sum_of_changes(const at::Tensor& values, at::ScalarType type,
+                                         const Site& site) const {
+  DRIFTLESS_ASSERT(site.changes != nullptr);
+  const std::string_view name = layer_.plan().name;
+  ChangeMemory::Sums inputs = site.changes->sums(name, ChangeMemory::Of::Input, site, values);
+  const Quantized change = quantized(values - inputs.values(), site);
+  inputs.add(together(change));
+  if (site.taps_linear_inputs()) site.tap->quantized_input(name, site.call, inputs.values());
+  const at::Tensor product = scaled_product(change, at::kFloat, site.call);
+  ChangeMemory::Sums outputs = site.changes->sums(name, ChangeMemory::Of::Output, site, product);
+  outputs.add(product);
+  // A copy: who gets an output may write into it.
+  return outputs.values().to(type, /*non_blocking=*/false, /*copy=*/true);
+}
+
+at::Tensor PlannedLinear::scaled_product(const Quantized& operand, at::ScalarType type,
+                                         int64_t call) const {
   float factor = factor_;
   at::Tensor scales = scales_;
-  if (layer_.quantizes_input()) {
-    const Quantized result = quantized(values, site);
-    values = result.values;
-    const bool is_apart = result.scales.defined();
-    if (site.taps_linear_inputs())
-      site.tap->quantized_input(name, site.call,
-                                is_apart ? values.to(at::kFloat) * result.scales : values);
-    const quant::Quantizer& quantizer = layer_.input_quantizer(site.call);
-    if (is_apart && quantizer.static_scales().size() == 1) {
+  if (operand.scales.defined()) {
+    const quant::Quantizer& quantizer = layer_.input_quantizer(call);
+    if (quantizer.static_scales().size() == 1) {
       factor *= quantizer.static_scales()[0].scale;
-    } else if (is_apart) {
-      scales = scales.defined() ? scales * result.scales : result.scales;
+    } else {
+      scales = scales.defined() ? scales * operand.scales : operand.scales;
     }
   }
-  const at::Tensor operand = values.to(weight_.scalar_type());
-  if (!scales.defined())
-    return product(operand, input.scalar_type(), factor).to(input.scalar_type());
-  const at::Tensor sums = product(operand, at::kFloat, factor);
-  at::Tensor output = at::empty_like(sums, input.scalar_type());
+  const at::Tensor values = operand.values.to(weight_.scalar_type());
+  if (!scales.defined()) return product(values, type, factor).to(type);
+  const at::Tensor sums = product(values, at::kFloat, factor);
+  at::Tensor output = at::empty_like(sums, type);
   return at::mul_out(output, sums, scales);
 }
 
@@ -171,8 +196,6 @@ LayerQuantizers plan_linears(const store::Checkpoint& checkpoint, const quant::Q
   for (const quant::LinearLayer& layer : layers) {
     const quant::LayerPlan* const found = plan.find(layer.name);
     if (found == nullptr) continue;
-    DRIFTLESS_REQUIRE(!found->delta, ErrorCode::Unsupported, "layer '", layer.name,
-                      "': delta; changes are quantized on the CPU, with --device cpu or --native");
     const quant::ConstMat weight = matrix_of(checkpoint.tensors, layer);
     planned.emplace(layer.name, std::make_unique<PlannedLinear>(quant::PlannedLayer(*found, weight),
                                                                 weight, activations));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A linear layer under a fixed quantization plan, on libtorch: the input is smoothed, rotated and
-// quantized, then multiplied by the weight that quant::PlannedLayer makes. Without gradients.
+// quantized, then multiplied by the weight that quant::PlannedLayer makes; with delta, what the
+// input has changed by is, and the products are summed. Without gradients.
 //
 // Products run in bfloat16 with float32 sums on CUDA where that changes no operand: both sides hold
 // values that bfloat16 holds exactly, or elements of such a format times scales that do not vary
@@ -24,7 +25,8 @@ class PlannedLinear : public LayerQuantizer {
                 const at::TensorOptions& activations);
 
   /// On CUDA a transposed input gives a transposed output. Throws Numeric with board, layer and
-  /// call for NaN and infinity, unless the site takes a note of them.
+  /// call for NaN and infinity, unless the site takes a note of them. A plan with delta requires
+  /// the site's memory of changes.
   [[nodiscard]] at::Tensor linear(const at::Tensor& input, const LinearWeight& weight,
                                   const Site& site) const override;
   [[nodiscard]] Multiplier multiplier() const override { return Multiplier::Quantizer; }
@@ -32,9 +34,15 @@ class PlannedLinear : public LayerQuantizer {
 
  private:
   [[nodiscard]] at::Tensor multiplied(const at::Tensor& input, const Site& site) const;
+  /// The sum of the products of all changes, the one to `values` included.
+  [[nodiscard]] at::Tensor sum_of_changes(const at::Tensor& values, at::ScalarType type,
+                                          const Site& site) const;
   [[nodiscard]] at::Tensor transformed(const at::Tensor& input) const;
   [[nodiscard]] at::Tensor rotated(const at::Tensor& input) const;
   [[nodiscard]] Quantized quantized(const at::Tensor& input, const Site& site) const;
+  /// The product of what was quantized for the call with the weight, and with the scales of both.
+  [[nodiscard]] at::Tensor scaled_product(const Quantized& operand, at::ScalarType type,
+                                          int64_t call) const;
   /// `factor` times the product, summed in float32; of the weight's type, or float32 where `type`
   /// says so.
   [[nodiscard]] at::Tensor product(const at::Tensor& values, at::ScalarType type,

@@ -58,6 +58,7 @@ SlotStates::SlotStates(const RecursiveNet& net, at::Tensor puzzle_table, const O
                                        .count = sizes[1] * sizes[2],
                                        .threads = options.threads,
                                        .device = options.on_device.device()});
+  if (options.keeps_changes) changes_.emplace(model::schedule(config), options.slots);
   states_ = {at::zeros(sizes, options.on_device), at::zeros(sizes, options.on_device)};
   inputs_.tokens = tokens_.to(options.on_device.device());
   if (puzzle_table_.defined())
@@ -105,6 +106,7 @@ void SlotStates::move_fresh_boards() {
   }
   put_rows(states_.h, initial.h);
   put_rows(states_.l, initial.l);
+  if (changes_.has_value()) changes_->clear(index);
 }
 
 at::Tensor SlotStates::draw_noise(std::span<const int64_t> slots) {
@@ -122,6 +124,10 @@ SlotStates::Selection SlotStates::select(std::span<const int64_t> slots) {
   };
   selection.states = {some(states_.h), some(states_.l)};
   selection.inputs = {some(inputs_.tokens), some(inputs_.puzzles)};
+  if (changes_.has_value()) {
+    changes_->select(selection.index);
+    selection.changes = &*changes_;
+  }
   return selection;
 }
 

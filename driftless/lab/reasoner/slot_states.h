@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the slots of a reasoner hold: boards and states, as one tensor each on the device. Boards
-// that come are kept on the host until somebody needs the device to have them, then all move at
-// once.
+// What the slots of a reasoner hold: boards and states, as one tensor each on the device, and what
+// layers keep of earlier calls. Boards that come are kept on the host until somebody needs the
+// device to have them, then all move at once.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <ATen/ATen.h>
 
 #include "driftless/lab/net/recursive_net.h"
+#include "driftless/lab/quant/change_memory.h"
 #include "driftless/lab/reasoner/board_noise.h"
 #include "driftless/reason/reasoner.h"
 
@@ -23,6 +24,7 @@ class SlotStates {
     int64_t slots;
     int64_t threads;
     at::TensorOptions on_device;  ///< device, and type of the states
+    bool keeps_changes = false;   ///< whether a layer has a plan with delta
   };
   /// `puzzle_table` is undefined without prefix rows. The net must live as long.
   SlotStates(const RecursiveNet& net, at::Tensor puzzle_table, const Options& options);
@@ -40,6 +42,7 @@ class SlotStates {
     Inputs inputs;
     at::Tensor host_index;  ///< [boards] int64 on the CPU
     at::Tensor index;       ///< the same on the device; undefined where these are all slots
+    ChangeMemory* changes = nullptr;  ///< of the same; null where no layer keeps any
   };
   Selection select(std::span<const int64_t> slots);
   void store(const Selection& selection, const TensorStates& states);
@@ -52,7 +55,8 @@ class SlotStates {
   void move_fresh_boards();
 
   const RecursiveNet& net_;
-  std::optional<BoardNoise> noise_;  // where the model draws some
+  std::optional<BoardNoise> noise_;      // where the model draws some
+  std::optional<ChangeMemory> changes_;  // where layers keep some
   TensorStates states_;
   Inputs inputs_;
   // On the host:

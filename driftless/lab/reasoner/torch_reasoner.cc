@@ -57,6 +57,12 @@ at::ScalarType scalar_of(TorchType type) {
   return type == TorchType::F32 ? at::kFloat : at::kBFloat16;
 }
 
+bool keeps_changes(const TorchOptions& options) {
+  return options.plan != nullptr &&
+         std::any_of(options.plan->layers.begin(), options.plan->layers.end(),
+                     [](const quant::LayerPlan& layer) { return layer.delta; });
+}
+
 void require_counts(const TorchOptions& options) {
   DRIFTLESS_REQUIRE(options.slots >= 1 && options.slots <= kMaxSlots, ErrorCode::InvalidArgument,
                     "slots; got ", options.slots, ", expected 1 to ", kMaxSlots);
@@ -81,12 +87,13 @@ class TorchReasoner : public reason::Reasoner {
         slots_(std::make_unique<SlotStates>(
             net_, tensor_or_none(named, "puzzle_emb.weights"),
             SlotStates::Options{options.slots, options.threads,
-                                at::TensorOptions(scalar_of(options.type)).device(device)})),
+                                at::TensorOptions(scalar_of(options.type)).device(device),
+                                keeps_changes(options)})),
         logits_(at::zeros({options.slots, config.seq_len, config.vocab_size}, at::kFloat)),
         halts_(at::zeros({options.slots, 2}, at::kFloat)) {
     const int64_t rows = device.is_cuda() ? kChunkRowsCuda : kChunkRowsCpu;
     chunk_ = std::max<int64_t>(1, rows / model::positions_count(config));
-    if (device.is_cuda() && !planned_.empty())
+    if (device.is_cuda() && !planned_.empty() && !keeps_changes(options))
       not_finite_ = at::zeros({1}, at::TensorOptions(at::kInt).device(device));
   }
 
@@ -152,6 +159,7 @@ class TorchReasoner : public reason::Reasoner {
     };
     const std::vector<int64_t> boards = numbers_of(indices);
     options.boards = boards;
+    options.changes = selection.changes;
     const StepOutput output = checked_step(selection, options);
     slots_->store(selection, output.states);
     const at::Tensor halts = at::stack({output.halt, output.go_on}, 1);
@@ -173,6 +181,7 @@ class TorchReasoner : public reason::Reasoner {
 
   /// On CUDA nobody waits for a quantizer to say that its input is finite. Where one notes that it
   /// is not, the step runs again, and the first such quantizer says which board and layer it was.
+  /// A step that layers remember cannot run again, so with changes each quantizer is waited for.
   StepOutput checked_step(const SlotStates::Selection& selection, StepOptions options) {
     if (!not_finite_.defined()) return net_.step(selection.states, selection.inputs, options);
     not_finite_.zero_();
@@ -187,7 +196,7 @@ class TorchReasoner : public reason::Reasoner {
 
   LayerQuantizers planned_;
   std::unique_ptr<const BlockEngine> engine_;
-  at::Tensor not_finite_;  // undefined on a CPU and without a plan
+  at::Tensor not_finite_;  // undefined on a CPU, without a plan and with changes
   at::Tensor flat_;
   RecursiveNet net_;
   reason::SlotLedger ledger_;

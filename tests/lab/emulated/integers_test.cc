@@ -105,6 +105,9 @@ TEST(EmulatedIntegers, RefuseWhatTheyDoNotRun) {
   refuses(packed(tokens, {"mxint4,window=4", "mxint4,rule=mse,window=4"}), "another rule than mse");
   refuses(packed(tokens, {"mxint4,window=4", "mxint4"}), "window");
   refuses(packed(tokens, {"int8/channel", "int8/token,calib=p99"}), "int8/token");
+  store::PackedModel changes = packed(tokens, mxint4);
+  changes.plan.layers.back().delta = true;
+  refuses(changes, "changes of inputs are quantized");
   EXPECT_ERROR(make_integer_reasoner(packed(tokens, mxint4), {.type = TorchType::BF16}),
                ErrorCode::InvalidArgument, "expected f32");
 }

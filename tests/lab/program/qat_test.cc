@@ -240,8 +240,12 @@ TEST(Qat, PlanFilesAreCheckedAgainstTheModel) {
   const std::string layer = "L_level.layers.0.mlp.down_proj.weight";
   write("L_level.layers.7.mlp.down_proj.weight", "\"weights\": \"mxint4\"");
   expect_error(ErrorCode::BadConfig, "did you mean", [&] { qat_plan(recipe, dir.path()); });
-  write(layer, "\"weights\": \"mxint4\", \"hadamard\": true");
-  expect_error(ErrorCode::BadConfig, "gradient rule", [&] { qat_plan(recipe, dir.path()); });
+  for (const char* key : {"hadamard", "delta"}) {
+    write(layer,
+          "\"weights\": \"mxint4\", \"acts\": \"mxint4\", \"" + std::string(key) + "\": true");
+    expect_error(ErrorCode::BadConfig, "rotations and delta have no gradient rule",
+                 [&] { qat_plan(recipe, dir.path()); });
+  }
   write_file_atomic(dir.path() / "p.json",
                     "{\"version\": 1, \"attention\": \"int8\", \"layers\": {}}");
   expect_error(ErrorCode::BadConfig, "attention", [&] { qat_plan(recipe, dir.path()); });

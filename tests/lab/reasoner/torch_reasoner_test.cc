@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driftless/reason/plan/linear_layers.h"
 #include "driftless/reason/run.h"
 
 #include "tests/simulate/random_model.h"
@@ -38,6 +39,45 @@ TEST(TorchReasoner, RefillsSlotsWithTheSameAnswers) {
   const auto alone = answers(1);
   EXPECT_EQ(answers(2), alone);
   EXPECT_EQ(answers(8), alone);
+}
+
+/// States and logits of a slot.
+std::vector<float> outputs_of(const reason::Reasoner& reasoner, int64_t slot) {
+  const reason::States states = reasoner.states(slot);
+  const std::span<const float> logits = reasoner.read(slot).logits;
+  std::vector<float> all(states.h.begin(), states.h.end());
+  all.insert(all.end(), states.l.begin(), states.l.end());
+  all.insert(all.end(), logits.begin(), logits.end());
+  return all;
+}
+
+TEST(TorchReasoner, SumsOfChangesBelongToTheBoardInASlot) {
+  for (const char* name : {"TrmTokens", "TrmAttentionRopePrefix"}) {
+    const store::Checkpoint checkpoint = models::random_checkpoint(config_named(name), 3);
+    const quant::QuantPlan plan = quant::resolve({.weights = quant::parse_quant_spec("mxint4"),
+                                                  .acts = quant::parse_quant_spec("mxint4"),
+                                                  .delta = true},
+                                                 reason::linear_layers(checkpoint.config));
+    std::vector<std::vector<uint8_t>> tokens;
+    for (uint64_t i = 0; i < 3; ++i) tokens.push_back(models::random_tokens(checkpoint.config, i));
+    // The same two boards run together, alone or in slots that others had before, between steps of
+    // others.
+    const auto alone = make_torch_reasoner(checkpoint, {.slots = 2, .plan = &plan});
+    const auto among = make_torch_reasoner(checkpoint, {.slots = 4, .plan = &plan});
+    for (const int64_t slot : {0, 1, 2, 3}) among->reset(slot, {.tokens = tokens[2]});
+    among->step(std::vector<int64_t>{0, 1, 2, 3});
+    alone->reset(0, {.tokens = tokens[0]});
+    alone->reset(1, {.tokens = tokens[1]});
+    among->reset(3, {.tokens = tokens[0]});
+    among->reset(1, {.tokens = tokens[1]});
+    for (int step = 1; step <= 2; ++step) {
+      alone->step(std::vector<int64_t>{0, 1});
+      among->step(std::vector<int64_t>{3, 1});
+      EXPECT_EQ(outputs_of(*among, 3), outputs_of(*alone, 0)) << name << ", step " << step;
+      EXPECT_EQ(outputs_of(*among, 1), outputs_of(*alone, 1)) << name << ", step " << step;
+      among->step(std::vector<int64_t>{2, 0});
+    }
+  }
 }
 
 TEST(TorchReasoner, RejectsBadInput) {
