@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driftless/lab/quant/change_memory.h"
 
+#include <algorithm>
+
 #include "driftless/lab/quant/quantize.h"
+#include "driftless/loop/stage.h"
 
 namespace driftless::lab {
 namespace {
@@ -23,10 +26,38 @@ at::Tensor zeros_like(const at::Tensor& values, int64_t slots) {
 ChangeMemory::ChangeMemory(const std::vector<model::NetworkCall>& calls, int64_t slots)
     : slots_(slots) {
   for (const model::NetworkCall& call : calls) updated_.push_back(call.updates);
+  round_end_ = std::find(updated_.begin(), updated_.end(), model::State::H) - updated_.begin();
+}
+
+void ChangeMemory::select(const at::Tensor& slots) {
+  selected_ = slots;
+  has_new_ = is_new_.defined();
+  if (!has_new_) return;
+  is_selected_new_ = slots.defined() ? is_new_.index_select(0, slots) : is_new_;
+  has_new_ = is_selected_new_.any().item<bool>();
 }
 
 void ChangeMemory::clear(const at::Tensor& slots) {
   for (auto& [key, all] : all_) all.index_fill_(0, slots, 0);
+  if (!is_new_.defined()) is_new_ = at::zeros({slots_}, slots.options().dtype(at::kBool));
+  is_new_.index_fill_(0, slots, true);
+}
+
+void ChangeMemory::end_step() {
+  if (!has_new_) return;
+  if (selected_.defined())
+    is_new_.index_fill_(0, selected_, false);
+  else
+    is_new_.zero_();
+}
+
+int64_t ChangeMemory::passes(const Site& site) const {
+  return has_new_ && site.call <= round_end_ ? loop::kFirstPasses : 1;
+}
+
+at::Tensor ChangeMemory::left_of_new(const at::Tensor& left, const Site& site) const {
+  const at::Tensor is_new = is_selected_new_.narrow(0, site.first_board, left.size(0));
+  return left.masked_fill(is_new.logical_not().view({-1, 1, 1}), 0);
 }
 
 ChangeMemory::Sums ChangeMemory::sums(std::string_view layer, Of of, const Site& site,

@@ -26,9 +26,17 @@ class ChangeMemory {
 
   /// Whose boards the next step is for, in order: [boards] int64 on the device, or undefined where
   /// these are all slots.
-  void select(const at::Tensor& slots) { selected_ = slots; }
+  void select(const at::Tensor& slots);
   /// New boards are in these slots, [boards] int64 on the device: their sums are zero again.
   void clear(const at::Tensor& slots);
+  /// The step of the selected boards is over; they are not new any more.
+  void end_step();
+
+  /// How often a layer quantizes and multiplies what is left of a change there, for some boards at
+  /// least (loop::kFirstPasses).
+  [[nodiscard]] int64_t passes(const Site& site) const;
+  /// What is left for a further pass: nothing where the boards are not new.
+  [[nodiscard]] at::Tensor left_of_new(const at::Tensor& left, const Site& site) const;
 
   /// The sums of the boards that a layer runs for at a time.
   class Sums {
@@ -57,7 +65,11 @@ class ChangeMemory {
 
   std::vector<model::State> updated_;  // by call
   int64_t slots_;
+  int64_t round_end_;  // the last call of the first round
   at::Tensor selected_;
+  at::Tensor is_new_;              // [slots] on the device; undefined before the first boards
+  at::Tensor is_selected_new_;     // [boards]
+  bool has_new_ = false;           // among the selected
   std::map<Key, at::Tensor> all_;  // [slots, rows, columns], either way round in memory
 };
 

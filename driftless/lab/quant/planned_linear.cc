@@ -99,12 +99,17 @@ at::Tensor PlannedLinear::sum_of_changes(const at::Tensor& values, at::ScalarTyp
   DRIFTLESS_ASSERT(site.changes != nullptr);
   const std::string_view name = layer_.plan().name;
   ChangeMemory::Sums inputs = site.changes->sums(name, ChangeMemory::Of::Input, site, values);
-  const Quantized change = quantized(values - inputs.values(), site);
-  inputs.add(together(change));
-  if (site.taps_linear_inputs()) site.tap->quantized_input(name, site.call, inputs.values());
-  const at::Tensor product = scaled_product(change, at::kFloat, site.call);
+  const auto product_of = [&](const at::Tensor& left) {
+    const Quantized change = quantized(left, site);
+    inputs.add(together(change));
+    return scaled_product(change, at::kFloat, site.call);
+  };
+  at::Tensor product = product_of(values - inputs.values());
   ChangeMemory::Sums outputs = site.changes->sums(name, ChangeMemory::Of::Output, site, product);
   outputs.add(product);
+  for (int64_t pass = 1; pass < site.changes->passes(site); ++pass)
+    outputs.add(product_of(site.changes->left_of_new(values - inputs.values(), site)));
+  if (site.taps_linear_inputs()) site.tap->quantized_input(name, site.call, inputs.values());
   // A copy: who gets an output may write into it.
   return outputs.values().to(type, /*non_blocking=*/false, /*copy=*/true);
 }

@@ -162,6 +162,7 @@ class TorchReasoner : public reason::Reasoner {
     options.changes = selection.changes;
     const StepOutput output = checked_step(selection, options);
     slots_->store(selection, output.states);
+    if (selection.changes != nullptr) selection.changes->end_step();
     const at::Tensor halts = at::stack({output.halt, output.go_on}, 1);
     logits_.index_copy_(0, selection.host_index, output.logits.to(at::kCPU));
     halts_.index_copy_(0, selection.host_index, halts.to(at::kCPU));

@@ -81,7 +81,7 @@ Moments input_moments(const MakeReasoner& make, std::span<const Board> boards,
   std::vector<StepObserver*> observers;
   observers.reserve(seen.size());
   for (MomentObserver& part : seen) observers.push_back(&part);
-  watch({make, &float_weights, boards}, observers, threads, on_board);
+  watch({make, &float_weights, boards, "halt"}, observers, threads, on_board);
   Moments all = seen[0].moments();
   for (const MomentObserver& part : std::span(seen).subspan(1))
     for (const auto& [name, moments] : part.moments()) all.at(name).merge(moments);

@@ -21,7 +21,7 @@ void watch(const Watched& watched, std::span<StepObserver* const> observers, int
         const auto end = static_cast<size_t>((part + 1) * count / parts);
         const std::unique_ptr<Reasoner> reasoner = watched.make(watched.plan);
         run(*reasoner, watched.boards.subspan(begin, end - begin),
-            {.halting = find_halting("fixed"),
+            {.halting = find_halting(watched.halting),
              .max_steps = reasoner->config().halt_max_steps,
              .observer = observers[static_cast<size_t>(part)]},
             [&](int64_t, const Answer&) {

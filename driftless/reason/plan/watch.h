@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/reasoner.h"
@@ -23,10 +24,11 @@ struct Watched {
   const MakeReasoner& make;
   const quant::QuantPlan* plan;
   std::span<const Board> boards;
+  std::string_view halting = "fixed";  ///< one of halting_policies()
 };
 
-/// Runs each board for as many steps as the model was trained with. Observer i sees the i-th of
-/// equal parts of the boards, from a reasoner of its own.
+/// Runs each board until it halts, at most as many steps as the model was trained with. Observer i
+/// sees the i-th of equal parts of the boards, from a reasoner of its own.
 void watch(const Watched& watched, std::span<StepObserver* const> observers, int64_t threads,
            const OnBoard& on_board);
 
