@@ -6,6 +6,7 @@
 #include "driftless/base/error.h"
 #include "driftless/loop/stage_reasoner.h"
 #include "driftless/native/reasoner/build.h"
+#include "driftless/quant/scale/window.h"
 
 namespace driftless::native {
 namespace {
@@ -30,19 +31,21 @@ class Builder : public loop::BlockBuilder {
 
 }  // namespace
 
-quant::QuantSpec with_window(quant::QuantSpec spec) {
+quant::QuantSpec with_window(quant::QuantSpec spec, bool delta) {
   const bool is_mx_integer = !spec.is_none() && spec.granularity == quant::Granularity::Block &&
                              spec.format->scaling == formats::Scaling::PowerOfTwo &&
                              spec.format->element.code_sign == formats::CodeSign::TwosComplement;
   if (is_mx_integer && spec.window == quant::kNoWindow) spec.window = kDefaultWindow;
-  if (spec.has_scale_codes() && spec.window == quant::kNoWindow) spec.window = kDefaultScaleWindow;
+  if (!spec.has_scale_codes() || spec.window != quant::kNoWindow) return spec;
+  spec.window = delta ? kDeltaScaleWindow : kDefaultScaleWindow;
+  if (!quant::has_integer_rows(spec)) spec.window = kDefaultScaleWindow;
   return spec;
 }
 
 quant::QuantPlan with_windows(quant::QuantPlan plan) {
   for (quant::LayerPlan& layer : plan.layers) {
-    layer.weights = with_window(layer.weights);
-    layer.acts = with_window(layer.acts);
+    layer.weights = with_window(layer.weights, layer.delta);
+    layer.acts = with_window(layer.acts, layer.delta);
   }
   return plan;
 }

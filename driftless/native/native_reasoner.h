@@ -40,9 +40,12 @@ std::string why_simulated(const store::PackedModel& model);
 /// with scale=, of which wider ones cost speed and brought no boards (docs/results/rounding.md).
 inline constexpr int64_t kDefaultWindow = 4;
 inline constexpr int64_t kDefaultScaleWindow = 0;
+/// Of the latter where inputs are changes, whose blocks differ more than those of inputs do. Scales
+/// that such a window does not suit keep 0.
+inline constexpr int64_t kDeltaScaleWindow = 3;
 
 /// The same with that window where integers in blocks come without one.
-quant::QuantSpec with_window(quant::QuantSpec spec);
+quant::QuantSpec with_window(quant::QuantSpec spec, bool delta = false);
 quant::QuantPlan with_windows(quant::QuantPlan plan);
 
 }  // namespace driftless::native

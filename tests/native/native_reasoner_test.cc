@@ -359,5 +359,21 @@ TEST(WithWindows, BlocksWithFractionsGetOneWhereTheyHaveNone) {
   EXPECT_EQ(text("int4_full/block32,scale=s4m3,window=3"), "int4_full/block32,scale=s4m3,window=3");
 }
 
+TEST(WithWindows, ChangesGetAWiderOneWhereTheirScalesAllowIt) {
+  const auto text = [](const char* spec) {
+    return to_string(with_window(quant::parse_quant_spec(spec), true));
+  };
+  EXPECT_EQ(text("int4_full/block32,scale=s4m3"), "int4_full/block32,scale=s4m3,window=3");
+  EXPECT_EQ(text("int4/block32,scale=e4m4"), "int4/block32,scale=e4m4,window=0");
+  EXPECT_EQ(text("mxint4"), "mxint4,window=4");
+  quant::Scheme scheme{.weights = quant::parse_quant_spec("int4/block32,scale=e5m3"),
+                       .acts = quant::parse_quant_spec("int4/block32,scale=e5m3"),
+                       .delta = true};
+  const auto layers = reason::linear_layers(named_configs()[0].config);
+  const auto plan = with_windows(quant::resolve(scheme, layers));
+  EXPECT_EQ(to_string(plan.layers[0].weights), "int4/block32,scale=e5m3,window=3");
+  EXPECT_EQ(to_string(plan.layers[0].acts), "int4/block32,scale=e5m3,window=3");
+}
+
 }  // namespace
 }  // namespace driftless::native

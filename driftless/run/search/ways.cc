@@ -44,9 +44,10 @@ ExponentRule usual_rule(const QuantSpec& spec) {
   return spec.has_scale_codes() ? ExponentRule::Round : ExponentRule::Floor;
 }
 
-QuantSpec quantizer(const std::string& text, study::Execution execution) {
+/// What a layer may be given instead of what it has.
+QuantSpec quantizer(const std::string& text, const LayerPlan& layer, study::Execution execution) {
   const QuantSpec spec = quant::parse_quant_spec(text);
-  return execution == study::Execution::Native ? native::with_window(spec) : spec;
+  return execution == study::Execution::Native ? native::with_window(spec, layer.delta) : spec;
 }
 
 /// The same quantizer, whoever chooses the scales.
@@ -110,7 +111,7 @@ void add_scales(Changes& changes, Side side, study::Execution execution) {
   const QuantSpec& spec = side_of(now, side);
   if (!spec.is_in_blocks() || spec.format->element.bits > kWidestBlocks) return;
   for (const std::string& text : block_quantizers(spec.format->element.bits)) {
-    const QuantSpec other = quantizer(text, execution);
+    const QuantSpec other = quantizer(text, now, execution);
     if (!has_same_scales(spec, other)) add_quantizer(changes, side, other);
   }
 }
@@ -188,10 +189,10 @@ std::vector<Change> widened(const Stored& stored, size_t layer, Side side,
   const int64_t bits = side_of(now, side).format->element.bits;
   for (int64_t wider = bits + 1; wider <= kWidestBlocks; ++wider)
     for (const std::string& text : block_quantizers(static_cast<int>(wider)))
-      add_quantizer(changes, side, quantizer(text, execution));
+      add_quantizer(changes, side, quantizer(text, now, execution));
   for (const WideText& wide : kWide) {
     const std::string text(side == Side::Weights ? wide.weights : wide.acts);
-    add_quantizer(changes, side, quantizer(text, execution));
+    add_quantizer(changes, side, quantizer(text, now, execution));
   }
   return changes.take();
 }

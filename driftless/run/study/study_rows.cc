@@ -33,8 +33,8 @@ std::vector<study::Row> resolve(const SchemeRows& rows, const model::ModelConfig
 
 study::Row native_row(study::Row row) {
   if (is_float(row.scheme)) return row;
-  row.scheme.weights = native::with_window(row.scheme.weights);
-  row.scheme.acts = native::with_window(row.scheme.acts);
+  row.scheme.weights = native::with_window(row.scheme.weights, row.scheme.delta);
+  row.scheme.acts = native::with_window(row.scheme.acts, row.scheme.delta);
   row.execution = study::Execution::Native;
   return row;
 }
