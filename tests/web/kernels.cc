@@ -133,7 +133,7 @@ std::vector<float> sample_floats(int64_t count, uint64_t seed) {
 std::vector<std::vector<float>> epilogues_of(const loop::EpilogueSet& set, int64_t count) {
   const auto a = sample_floats(count, 1);
   const auto b = sample_floats(count, 2);
-  std::vector<std::vector<float>> results(4, sample_floats(count, 3));
+  std::vector<std::vector<float>> results(7, sample_floats(count, 3));
   set.silu_mul(a.data(), b.data(), results[0].data(), count);
   std::vector<float> scores = sample_floats(count, 4);
   for (float& score : scores) score = std::clamp(score, -1e6f, 1e6f);
@@ -146,6 +146,9 @@ std::vector<std::vector<float>> epilogues_of(const loop::EpilogueSet& set, int64
   const int64_t k = std::min<int64_t>(count / 7, 12);
   results[3].assign(static_cast<size_t>(7 * k), 0.0f);
   set.multiply({scores.data(), k, a.data(), k, results[3].data(), k, 7, k, k});
+  set.subtract(a.data(), b.data(), results[4].data(), count);
+  set.add_up(results[5].data(), results[6].data(), count);
+  set.add_bytes(results[6].data(), codes.data(), count, 0x80, 0.1f);
   return results;
 }
 
