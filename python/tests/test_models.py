@@ -47,6 +47,15 @@ def confidence(logits):
     return "".join("0123456789abcdefghijklmnopqrstuvwxyz"[int(35 * share + 0.5)] for share in shares)
 
 
+def test_changes_are_the_same_simulated_and_native(board, small):
+    scheme = {"weights": "mxint4,window=4", "acts": "mxint4,window=4"}
+    with driftless.load(small, delta=True, **scheme) as simulated, driftless.load(small, **scheme) as inputs, \
+            driftless.load(small, delta=True, native=True, **scheme) as native:
+        assert "delta" in native.info["scheme"] and "delta" not in inputs.info["scheme"]
+        states = [model.trajectory(board, steps=2)[-1].z_h for model in (simulated, native, inputs)]
+        assert np.array_equal(states[0], states[1]) and not np.array_equal(states[0], states[2])
+
+
 def test_trajectories_are_those_of_trace(program, small, data, tmp_path):
     """Native steps are the same bits everywhere, so that the trace's text of them is equal. A trace has four digits.
     Its float model sums in oneDNN's order, ours in our own: what depends on it agrees to a part in 200."""

@@ -27,7 +27,7 @@ struct StudyTitle {
   std::string_view title;
 };
 
-constexpr std::array<StudyTitle, 9> kTitles = {
+constexpr std::array<StudyTitle, 10> kTitles = {
     {{"decomposition", "Weights or activations?"},
      {"channel-weights", "Four-bit weights alone"},
      {"exponent-rules", "The rule for the shared exponent"},
@@ -36,7 +36,8 @@ constexpr std::array<StudyTitle, 9> kTitles = {
      {"calibration-freshness", "Frozen or fresh scales"},
      {"calibration-size", "More calibration boards"},
      {"scale-sharing", "Scales per role and per call"},
-     {"clipping", "Clipped activations"}}};
+     {"clipping", "Clipped activations"},
+     {"delta", "Inputs, or what they change by"}}};
 
 /// What the groups have in common, or nothing special.
 std::string title_of(const std::vector<Group>& groups) {

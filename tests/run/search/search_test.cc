@@ -135,6 +135,14 @@ TEST_F(SearchOfTiny, BitsBetweenFormatsGoToAFewLayers) {
   EXPECT_LE(bits.acts, 3.5);
 }
 
+TEST_F(SearchOfTiny, ChangesOfInputsAreSearchedForAsWell) {
+  SearchRequest request = request_of(4.25);
+  request.scheme.delta = true;
+  const Outcome found = search(request);
+  for (const quant::LayerPlan& layer : found.found.packed.plan.layers) EXPECT_TRUE(layer.delta);
+  EXPECT_LT(found.tried.front().error, whole().tried.front().error);
+}
+
 TEST_F(SearchOfTiny, WhatRunsNowhereIsAnError) {
   SearchRequest request = request_of(4.25);
   request.scheme.hadamard = true;
