@@ -52,7 +52,7 @@ def test_changes_are_the_same_simulated_and_native(board, small):
     with driftless.load(small, delta=True, **scheme) as simulated, driftless.load(small, **scheme) as inputs, \
             driftless.load(small, delta=True, native=True, **scheme) as native:
         assert "delta" in native.info["scheme"] and "delta" not in inputs.info["scheme"]
-        states = [model.trajectory(board, steps=2)[-1].z_h for model in (simulated, native, inputs)]
+        states = [list(model.trajectory(board, steps=2))[-1].z_h for model in (simulated, native, inputs)]
         assert np.array_equal(states[0], states[1]) and not np.array_equal(states[0], states[2])
 
 
