@@ -99,8 +99,9 @@ class ChannelMixer : public Mixer<Swiglu> {
     const auto [first, rows] = loop::rows_in_work(layout_, work);
     float* const h = work.h + first * layout_.width;
     const quant::Mat out{work.scratch, rows, layout_.width};
+    const SwigluSums sums = sums_.at(work, first);
     naming_layer(work, name_, [&] {
-      swiglu_.run({h, out.rows, layout_.width}, scratch_of(work), out, sums_.at(work, first));
+      swiglu_.run({h, out.rows, layout_.width}, scratch_of(work), out, sums);
     });
     for (int64_t row = 0; row < rows; ++row)
       epilogues_.add_norm(h + row * layout_.width, out.row(row).data(), layout_.width, eps_);
