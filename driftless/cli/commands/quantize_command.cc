@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "driftless/base/error.h"
 #include "driftless/base/sha256.h"
@@ -17,6 +18,7 @@
 #include "driftless/native/native_reasoner.h"
 #include "driftless/quant/plan/plan.h"
 #include "driftless/reason/plan/linear_layers.h"
+#include "driftless/run/repack.h"
 #include "driftless/run/rounding.h"
 #include "driftless/run/search/journal.h"
 #include "driftless/run/search/search.h"
@@ -101,14 +103,31 @@ store::PackedModel packed_by_search(const QuantizeOptions& options,
   return std::move(found.packed);
 }
 
-void quantize(const QuantizeOptions& options) {
-  const store::Checkpoint checkpoint = load_float_model(options.model);
+/// Of a packed model: with its weights as they are.
+store::PackedModel repacked(const QuantizeOptions& options, store::PackedModel model) {
+  DRIFTLESS_REQUIRE(!options.bits && options.method == "nearest", ErrorCode::InvalidArgument,
+                    "quantize: --bits, --method: ", options.model,
+                    " is packed and keeps its weights; expected its source");
+  return run::repack(std::move(model), options.scheme);
+}
+
+/// Of a checkpoint.
+store::PackedModel packed_from(const QuantizeOptions& options, const store::Checkpoint& checkpoint,
+                               const std::filesystem::path& journal) {
   const run::BackendOptions backend{.device = "native"};
+  store::PackedModel model = options.bits ? packed_by_search(options, checkpoint, backend, journal)
+                                          : packed_as_asked(options, checkpoint, backend);
+  model.source_sha256 = sha256_of_file(options.model);
+  return model;
+}
+
+void quantize(const QuantizeOptions& options) {
+  store::ModelFile source = load_model(options.model);
   const std::filesystem::path journal =
       options.bits ? run::journal_of(options.output) : std::filesystem::path();
-  store::PackedModel packed = options.bits ? packed_by_search(options, checkpoint, backend, journal)
-                                           : packed_as_asked(options, checkpoint, backend);
-  packed.source_sha256 = sha256_of_file(options.model);
+  const store::PackedModel packed = source.packed
+                                        ? repacked(options, std::move(*source.packed))
+                                        : packed_from(options, source.checkpoint, journal);
   store::save_packed(options.output, packed);
   if (!journal.empty()) std::filesystem::remove(journal);
   if (!packed.calibration.empty()) std::printf("calibrated on %s\n", packed.calibration.c_str());
@@ -124,7 +143,10 @@ void quantize(const QuantizeOptions& options) {
 
 void add_quantize_command(const Verb& verb) {
   auto options = std::make_shared<QuantizeOptions>();
-  verb.add_input("MODEL", options->model, "checkpoint (safetensors or PyTorch)").required();
+  verb.add_input("MODEL", options->model,
+                 "checkpoint (safetensors or PyTorch), or a packed model for other "
+                 "--acts")
+      .required();
   const Flag out =
       verb.add_output("--out", options->output, "packed model to write (safetensors)").required();
   verb.accepts_old("OUT", out);

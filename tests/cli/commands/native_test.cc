@@ -156,6 +156,26 @@ TEST_F(NativeCommands, ErrorFeedbackIsPackedAndRecorded) {
   EXPECT_NE(driftless("info " + packed).out.find("rounded     fit"), std::string::npos);
 }
 
+TEST_F(NativeCommands, PackedModelsTakeOtherActivationsAndKeepTheirWeights) {
+  cli_testing::save_tiny_model(file("model.safetensors"), 1);
+  const auto quantize = [&](const std::string& from, const std::string& to,
+                            const std::string& flags) {
+    return driftless("quantize " + file(from) + " --out " + file(to) + flags);
+  };
+  ASSERT_EQ(quantize("model.safetensors", "inputs", " --weights mxint4").exit_code, 0);
+  const Outcome outcome = quantize("inputs", "changes", " --acts mxint4 --delta");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("acts mxint4,window=4, coverage block, delta"), std::string::npos);
+  ASSERT_EQ(
+      quantize("model.safetensors", "direct", " --weights mxint4 --acts mxint4 --delta").exit_code,
+      0);
+  EXPECT_EQ(predictions(file("changes"), "--native"), predictions(file("direct"), "--native"));
+  expect_failure(quantize("inputs", "other", " --acts mxint4 --method clip"), 10,
+                 "is packed and keeps its weights");
+  expect_failure(quantize("inputs", "other", ""), 10, "expected --acts");
+  EXPECT_FALSE(std::filesystem::exists(file("other")));
+}
+
 TEST_F(NativeCommands, AttentionInInt8IsPackedSimulatedAndNative) {
   model::ModelConfig config = model::find_preset("trm-sudoku-att").config;
   config.hidden_size = config.puzzle_emb_ndim = 64;
