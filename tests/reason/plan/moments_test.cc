@@ -60,14 +60,14 @@ TEST(InputMoments, SumOverBoardsStepsAndCalls) {
   std::vector<Board> boards;
   for (const auto& one : tokens) boards.push_back({.tokens = one});
   const model::ModelConfig config = testing::ScriptedReasoner(1).config();
-  const double shown = static_cast<double>(config.halt_max_steps) *
-                       static_cast<double>(std::ssize(model::schedule(config)));
-  const double unit = shown * (1 + 4 + 9 + 16 + 25);
+  // A board halts after as many steps as its first token says.
+  const int64_t calls = std::ssize(model::schedule(config));
+  const double unit = static_cast<double>(calls) * (1 * 1 + 2 * 4 + 3 * 9 + 4 * 16 + 5 * 25);
   for (const int64_t threads : {1, 3}) {
     const Moments moments = input_moments(kMakeFollowed, boards, plan(), Exact::Crossed, threads);
     ASSERT_EQ(moments.size(), 2u);
     const quant::InputMoments& quantized = moments.at("quantized");
-    EXPECT_EQ(quantized.rows(), static_cast<int64_t>(shown) * 5);
+    EXPECT_EQ(quantized.rows(), calls * (1 + 2 + 3 + 4 + 5));
     EXPECT_EQ(quantized.squares(), (std::vector<double>{unit, 3 * unit, 3 * unit, 9 * unit}));
     EXPECT_EQ(quantized.crossed(), (std::vector<double>{unit, 3 * unit, 2 * unit, 6 * unit}));
     const quant::InputMoments& plain = moments.at("float");
