@@ -86,8 +86,9 @@ TEST_F(Ways, EveryChangeIsOfOneLayerAndRunsNatively) {
         (void)make_reasoner(packer.pack(change.stored.plan, change.stored.roundings), backend_))
         << change.name;
   }
-  // Six wider formats a side; two other scales, fit, clip, gptq and both; two scales, two rules.
-  EXPECT_EQ(changes.size(), 12u + 6u + 4u);
+  // Six wider formats a side; two other scales, fit, clip, and gptq and descent with and without
+  // it; two scales, two rules.
+  EXPECT_EQ(changes.size(), 12u + 8u + 4u);
 }
 
 TEST_F(Ways, MethodsGoWhereTheyApply) {
