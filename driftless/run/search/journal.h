@@ -2,7 +2,7 @@
 // What a search has tried, on disk, so that one that was ended goes on: a line of JSON that says
 // whose it is, then a line for each change in the order in which they were tried:
 //
-//   {"driftless_search":1,"version":"1.0.0","model":"SHA-256","bits":4.25,...}
+//   {"driftless_search":2,"version":"1.0.0","model":"SHA-256","bits":4.25,...}
 //   {"change":"mxint4","errors":[0.25,...]}
 //   {"change":"gptq","skipped":"why"}
 //

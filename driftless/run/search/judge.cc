@@ -22,19 +22,12 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return size > 0 ? std::sqrt(square / size) : std::sqrt(square);
 }
 
-/// The states that the heads read after kJudgingSteps, of as many boards as there are slots.
-std::vector<std::vector<float>> states_of(reason::Reasoner& reasoner,
-                                          std::span<const reason::Board> boards) {
+/// Puts boards, at most as many as there are slots, into slots. Returns those.
+std::vector<int64_t> seated(reason::Reasoner& reasoner, std::span<const reason::Board> boards) {
   std::vector<int64_t> slots(boards.size());
   std::iota(slots.begin(), slots.end(), int64_t{0});
   for (const int64_t slot : slots) reasoner.reset(slot, boards[static_cast<size_t>(slot)]);
-  for (int64_t step = 0; step < kJudgingSteps; ++step) reasoner.step(slots);
-  std::vector<std::vector<float>> states;
-  for (const int64_t slot : slots) {
-    const std::span<const float> state = reasoner.states(slot).h;
-    states.emplace_back(state.begin(), state.end());
-  }
-  return states;
+  return slots;
 }
 
 /// The boards from `first` on that one call can take.
@@ -68,9 +61,19 @@ Judge::Judge(const store::Checkpoint& checkpoint, std::span<const reason::Board>
              const BackendOptions& backend)
     : boards_(boards), backend_(backend) {
   const auto reasoner = make_reasoner(checkpoint, quant::QuantPlan{}, simulating(backend));
-  while (exact_.size() < boards_.size())
-    for (auto& state : states_of(*reasoner, batch(boards_, exact_.size(), *reasoner)))
-      exact_.push_back(std::move(state));
+  while (exact_.size() < boards_.size()) {
+    const auto slots = seated(*reasoner, batch(boards_, exact_.size(), *reasoner));
+    const size_t first = exact_.size();
+    exact_.resize(first + slots.size());
+    for (int64_t step = 0; step <= kJudgingSteps; ++step) {
+      if (step > 0) reasoner->step(slots);
+      for (const int64_t slot : slots) {
+        const auto [h, l] = reasoner->states(slot);
+        exact_[first + static_cast<size_t>(slot)].push_back(
+            {{h.begin(), h.end()}, {l.begin(), l.end()}});
+      }
+    }
+  }
 }
 
 Judged Judge::judge(const Pack& pack, const Judged* than) const {
@@ -90,12 +93,22 @@ Judged Judge::judge(const Pack& pack, const Judged* than) const {
 /// Those of the boards after the ones that it has, up to so many.
 void Judge::add_errors(reason::Reasoner& reasoner, size_t boards, Judged& judged) const {
   while (judged.errors.size() < boards) {
-    const auto next = batch(boards_.first(boards), judged.errors.size(), reasoner);
-    for (const std::vector<float>& state : states_of(reasoner, next)) {
-      const double error = distance(state, exact_[judged.errors.size()]);
-      DRIFTLESS_REQUIRE(std::isfinite(error), ErrorCode::Numeric, "a state is not finite after ",
-                        kJudgingSteps, " steps");
-      judged.errors.push_back(error);
+    const size_t first = judged.errors.size();
+    const auto slots = seated(reasoner, batch(boards_.first(boards), first, reasoner));
+    judged.errors.resize(first + slots.size());
+    for (size_t step = 1; step <= kJudgingSteps; ++step) {
+      for (const int64_t slot : slots) {
+        const States& from = exact_[first + static_cast<size_t>(slot)][step - 1];
+        reasoner.set_states(slot, {from.h, from.l});
+      }
+      reasoner.step(slots);
+      for (const int64_t slot : slots) {
+        const size_t board = first + static_cast<size_t>(slot);
+        const double error = distance(reasoner.states(slot).h, exact_[board][step].h);
+        DRIFTLESS_REQUIRE(std::isfinite(error), ErrorCode::Numeric,
+                          "a state is not finite after step ", step);
+        judged.errors[board] += error / kJudgingSteps;
+      }
     }
   }
 }

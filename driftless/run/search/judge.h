@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a packed model's states are from the float model's after some steps of the loop, and when
-// a change of it counts as an improvement.
+// How far a step of a packed model ends from where the float model's step ends, both from the same
+// states, and when a change of the packed model counts as an improvement.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace driftless::run {
 
-/// What a change came to: |z - float z| / |float z| of each board, or why it has none.
+/// What a change came to: |z - float z| / |float z| of each board, the mean over its steps, or why
+/// it has none.
 struct Judged {
   std::vector<double> errors{};
   std::string skipped{};
@@ -44,13 +45,17 @@ class Judge {
   [[nodiscard]] Judged judge(const Pack& pack, const Judged* than = nullptr) const;
 
  private:
-  using States = std::vector<std::vector<float>>;
+  /// After each step, those at the start first.
+  struct States {
+    std::vector<float> h, l;
+  };
+  using Trajectory = std::vector<States>;
 
   void add_errors(reason::Reasoner& reasoner, size_t boards, Judged& judged) const;
 
   std::span<const reason::Board> boards_;
   BackendOptions backend_;
-  States exact_;
+  std::vector<Trajectory> exact_;
 };
 
 }  // namespace driftless::run

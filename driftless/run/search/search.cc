@@ -71,7 +71,7 @@ SchemeText with_boards(SchemeText scheme) {
 
 study::Json owner_of(const SearchRequest& request, const DrawnBoards& boards) {
   const SchemeText& scheme = request.scheme;
-  return {{"driftless_search", 1},
+  return {{"driftless_search", 2},
           {"version", DRIFTLESS_VERSION},
           {"model", request.model_sha256},
           {"bits", request.bits},
