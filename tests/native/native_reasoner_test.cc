@@ -75,18 +75,23 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return error / power;
 }
 
+/// Null for what the simulation does not run.
+std::unique_ptr<reason::Reasoner> simulation_of(const store::PackedModel& packed) {
+  try {
+    return simulate::make_cpu_reasoner(packed, {.slots = 3});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Unsupported) throw;
+    return nullptr;
+  }
+}
+
 class Native : public ::testing::TestWithParam<NamedConfig> {};
 
 TEST_P(Native, EqualsTheSimulation) {
   for (const char* spec : {"mxint4,window=4", "mxint4,rule=mse,window=4"}) {
     const auto packed = packed_model(GetParam().config, spec, spec);
-    std::unique_ptr<reason::Reasoner> simulated;
-    try {
-      simulated = simulate::make_cpu_reasoner(packed, {.slots = 3});
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::Unsupported) throw;
-      GTEST_SKIP() << error.what();
-    }
+    const auto simulated = simulation_of(packed);
+    if (simulated == nullptr) GTEST_SKIP() << "the simulation does not run it";
     const auto expected = outputs_of(*simulated);
     const auto got = native_outputs(packed);
     if (GetParam().config.mixer == model::Mixer::Tokens) {
@@ -236,18 +241,14 @@ store::PackedModel packed_changes(const model::ModelConfig& config, const char* 
 
 TEST_P(Native, ChangesEqualTheSimulationOnEveryKernelSetAndThreadCount) {
   const bool has_attention = GetParam().config.mixer == model::Mixer::Attention;
-  for (const char* spec : {"mxint4,window=4", "int4_full/block32,scale=s4m3,window=0"})
+  for (const char* spec : {"mxint4,window=4", "int4_full/block32,scale=s4m3,window=0",
+                           "int4_full/block32,scale=s4m3,window=3"})
     for (const bool all : {true, false}) {
       // Attention has the simulation's bits in int8.
       const auto packed =
           packed_changes(GetParam().config, spec, all, has_attention ? "int8" : "none");
-      std::unique_ptr<reason::Reasoner> simulated;
-      try {
-        simulated = simulate::make_cpu_reasoner(packed, {.slots = 3});
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::Unsupported) throw;
-        GTEST_SKIP() << error.what();
-      }
+      const auto simulated = simulation_of(packed);
+      if (simulated == nullptr) GTEST_SKIP() << "the simulation does not run it";
       const auto expected = outputs_of(*simulated);
       for (const integer::KernelSet* set : integer::available_kernels())
         for (const int64_t threads : {1, 2, 3})
