@@ -33,6 +33,7 @@ store::PackedModel repack(store::PackedModel model, const SchemeText& scheme) {
   for (quant::LayerPlan& planned : model.plan.layers) {
     planned.acts = acts;
     planned.scales.clear();
+    planned.sharing = quant::ScaleSharing::All;
     const auto layer = std::ranges::find(layers, planned.name, &quant::LinearLayer::name);
     planned.delta = scheme.delta && layer->is_in_block;
     // As wide as activations ask for, not as wide as it was.

@@ -47,6 +47,14 @@ TEST(Repack, IsThePackingOfTheSourceUnderTheOtherActivations) {
   }
 }
 
+TEST(Repack, StaticScalesAreForgotten) {
+  SchemeText called = scheme_of("mxint4", "int8/tensor/static", false);
+  called.scales = "call";
+  called.calibration.boards = 1;
+  EXPECT_TRUE(bytes_of(repack(packed(called), scheme_of("none", "mxint4", true))) ==
+              bytes_of(packed(scheme_of("mxint4", "mxint4", true))));
+}
+
 TEST(Repack, GoesBack) {
   const store::PackedModel before = packed(scheme_of(kBlocks, kBlocks, false));
   const store::PackedModel changed = repack(before, scheme_of("none", kBlocks, true));

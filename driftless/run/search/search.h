@@ -36,8 +36,8 @@ struct SearchWatch {
 inline constexpr int64_t kJudgingBoards = 96;
 /// Of these, the first ones; changes of a layer that are clearly worse on them are given up on.
 inline constexpr int64_t kFirstBoards = 16;
-/// Supervision steps that each board makes, each from the float model's states. That ranks formats
-/// as solved boards do, which steps in a row did not (docs/results/delta.md).
+/// Supervision steps that each board makes, each from the float model's states. Steps in a row put
+/// formats in another order than solved boards do (docs/results/delta.md).
 inline constexpr int64_t kJudgingSteps = 3;
 /// Boards behind second moments, unless calibration asks for another number.
 inline constexpr int64_t kSearchMomentBoards = 8;
